@@ -4,16 +4,17 @@
   tools/gen.py           write every generated file
   tools/gen.py --check   write nothing; exit 1 and name the files that are stale
 
-Records: src/<folder>/errors.yaml (error codes). One generator a kind, in tools/gen_*.py.
+One generator a kind of record, in tools/gen_*.py; docs/internals/records.md describes the records.
 """
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import gen_builtins  # noqa: E402
 import gen_errors  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
-GENERATORS = [gen_errors.generate]
+GENERATORS = [gen_errors.generate, gen_builtins.generate]
 
 
 def main() -> int:
