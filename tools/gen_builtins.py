@@ -28,6 +28,7 @@ def load_builtins(root):
     for path in sorted(root.glob("src/esql/builtins/*.yaml")):
         rel = path.relative_to(root)
         for raw in yaml.safe_load(path.read_text(encoding="utf-8")) or []:
+            raw = {"null" if key is None else key: v for key, v in raw.items()}  # YAML reads null: as None
             r = {"form": "scalar", "null": "propagates", "pure": True, "examples": [], **raw}
             where = f"{rel}: {r.get('name')}"
             check_keys(r, where, KEYS, ("name", "args", "group", "syntax", "description"))
