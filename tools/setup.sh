@@ -1,0 +1,52 @@
+#!/bin/sh
+# Installs the Debian 12 packages of the named groups: build test lint bench (default: all).
+# Quick when nothing is missing; package lists are fetched only when an installation needs them.
+set -eu
+
+build="g++ make cmake ninja-build ccache mold libboost-context1.81-dev libsimdjson-dev libicu-dev
+  libyaml-dev libmimalloc-dev libfmt-dev libpcre2-dev zlib1g-dev libssl-dev libxml2-dev
+  unixodbc-dev python3 python3-yaml curl"
+test="doctest-dev libpugixml-dev rapidjson-dev python3-lxml netcat-openbsd curl"
+lint="clang-19 clang-tidy-19 clang-format-19"
+bench="libbenchmark-dev libpugixml-dev rapidjson-dev wrk nginx-light clang-19 libfuzzer-19-dev
+  libclang-rt-19-dev valgrind"
+
+wanted=""
+for group in ${*:-build test lint bench}; do
+  case "$group" in
+    build) wanted="$wanted $build" ;;
+    test) wanted="$wanted $test" ;;
+    lint) wanted="$wanted $lint" ;;
+    bench) wanted="$wanted $bench" ;;
+    *) echo "setup.sh: unknown group '$group' (build test lint bench)" >&2; exit 2 ;;
+  esac
+done
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+  echo "setup.sh: this is not Debian; install the equivalents of:$wanted" >&2
+  exit 0
+fi
+have=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' 2>/dev/null | sed -n 's/ installed$//p')
+missing=""
+for package in $wanted; do
+  printf '%s\n' "$have" | grep -qxF "$package" || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+root=""
+if [ "$(id -u)" != 0 ]; then
+  if ! command -v sudo >/dev/null 2>&1; then
+    echo "setup.sh: missing:$missing" >&2
+    echo "setup.sh: run as root, or install sudo" >&2
+    exit 1
+  fi
+  root=sudo
+fi
+install() {
+  # RUNLEVEL=1: a server that a package brings (nginx) must not start and take a port.
+  # shellcheck disable=SC2086
+  $root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
+    apt-get install -y -q --no-install-recommends $missing
+}
+echo "Installing:$missing"
+install || { $root apt-get update -q && install; }
