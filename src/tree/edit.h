@@ -25,11 +25,17 @@ void mark_modified(Element* e);  // up to the domain root
 // The deep copy of `source` (value and children) into `target`, which keeps its own name and, when
 // both are under the same domain, takes the source's type; across domains only the generic class of
 // the type survives (spec A6). Existing children of target are removed first.
-// Between two assemblies (SHARED variables) texts and names are copied into `context`.
 // A partly parsed, unmodified domain root is copied by cloning its parser.
-Status copy_content(TreeContext& context, Element* target, Element* source);
-// A new element (or domain root) with the same name, type, value and children.
-Result<Element*> deep_copy(TreeContext& context, Element* source);
+// Source and target may overlap (SET a.b = a).
+enum class CopyMode : uint8_t {
+  kSameContext,  // texts and names are shared with the source
+  kAcross,       // the source is in another context (SHARED variables): texts and names are copied
+};
+Status copy_content(TreeContext& context, Element* target, Element* source,
+                    CopyMode mode = CopyMode::kSameContext);
+// A new, unlinked element (or domain root) with the same name, type, value and children.
+Result<Element*> deep_copy(TreeContext& context, Element* source,
+                           CopyMode mode = CopyMode::kSameContext);
 
 // First child with this expanded name from `from` on (`from` null: from the first child).
 Element* find_child(Element* parent, const base::QName* name, Element* from = nullptr);

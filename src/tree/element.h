@@ -71,6 +71,8 @@ class BodyParser {
   virtual void parse_all(Element* e) = 0;
   // The bytes the tree came from, for re-sending it unmodified.
   virtual std::string_view bytes() const = 0;
+  // The CCSID of bytes().
+  virtual uint32_t ccsid() const { return 1208; }
   // A second, untouched parse of the same bytes under `target`, which has no children yet; null if
   // this parser cannot (then the caller copies the elements).
   virtual BodyParser* clone_for(TreeContext& context, DomainRoot* target) = 0;
