@@ -52,6 +52,9 @@ function(ms_library name)
   if(tests AND NOT MS_FUZZ)
     add_executable(${name}_test ${tests} ${CMAKE_SOURCE_DIR}/tests/unit_main.cc)
     set_target_properties(${name}_test PROPERTIES UNITY_BUILD ${MS_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+    # It defines what every test file only declares.
+    set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/unit_main.cc
+      PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     target_link_libraries(${name}_test ms_${name})
     add_test(NAME ${name} COMMAND ${name}_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     set_tests_properties(${name} PROPERTIES LABELS fast)
