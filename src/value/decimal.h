@@ -68,10 +68,10 @@ class Decimal {
   int digits() const;                           // of the coefficient; zero has one
 
   // What CAST to CHARACTER and messages show. Plain digits that keep the scale (0.480, 1.50), or
-  // exponent form when the exponent is above 0, the first digit is beyond the sixth decimal place,
-  // or there are more than 34 decimal places. INF, -INF, NAN.
+  // exponent form (3.3e-3) when the exponent is above 0, the first digit is beyond the sixth
+  // decimal place, or there are more than 34 decimal places. INF, -INF, NAN.
   std::string to_text() const;
-  // IEEE 754 to-scientific-string: as to_text() without the rule of 34 places.
+  // IEEE 754 to-scientific-string: as to_text() with a capital E, without the rule of 34 places.
   std::string to_scientific_text() const;
   // Never an exponent. At most `length_max` characters; longer: the exponent form.
   std::string to_plain_text(size_t length_max = 4096) const;
@@ -104,7 +104,7 @@ class Decimal {
   // Sign of the dividend, |result| < |b|; an error when the quotient has more than 34 digits.
   static Status remainder(const Decimal& a, const Decimal& b, Decimal& out);
   static Status square_root(const Decimal& a, Decimal& out);
-  // Exact when the result fits 34 digits, else within one unit of the last place for |n| <= 10,000.
+  // Exact when the result fits 34 digits, else within one unit of the last place for |n| <= 1,000.
   static Status power(const Decimal& a, int64_t n, Decimal& out);
   static Ordering compare(const Decimal& a, const Decimal& b);
 
