@@ -98,6 +98,7 @@ std::unique_ptr<Error> Error::clone() const {
   copy->sql_state = sql_state;
   copy->sql_code = sql_code;
   copy->sql_native_error = sql_native_error;
+  copy->is_unwinding = is_unwinding;
   for (const auto& cause : causes) copy->causes.push_back(cause->clone());
   return copy;
 }

@@ -76,6 +76,9 @@ struct Error {
   std::string sql_state;            // five or six characters when set; see esql handlers
   int64_t sql_code = 0;
   int64_t sql_native_error = 0;
+  // Set once the error has left the flow node it was raised in: from there on failure terminals of
+  // nodes upstream do not handle it (only a TryCatch or an input node does).
+  bool is_unwinding = false;
   std::vector<std::unique_ptr<Error>> causes;  // one = the usual chain; several = separate failures
 
   // "file:line:column: BIP2450E: text", then each cause indented.

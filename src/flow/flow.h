@@ -1,0 +1,59 @@
+// A deployed flow: its nodes, wired, and what they share. Built by FlowBuilder, immutable while
+// messages run; the owner keeps it until the last message has left (reference counting in
+// src/server).
+// Thread: any.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/names.h"
+#include "flow/flow_definition.h"
+#include "flow/instances.h"
+#include "flow/node.h"
+#include "flow/statistics.h"
+
+namespace millstream::flow {
+
+class NodeRegistry;
+
+class Flow {
+ public:
+  const std::string& name() const { return name_; }
+  const std::string& application() const { return application_; }
+  const std::string& server_name() const { return server_name_; }
+  const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
+  const std::vector<UserDefinedProperty>& user_defined() const { return user_defined_; }
+  const std::string* find_user_defined(std::string_view name) const;
+  Node* find_label(std::string_view label) const;  // the Label node's labelName
+  Node* find_node(std::string_view label) const;   // by display label, for tests and tools
+  Statistics& statistics() const { return *statistics_; }
+  Instances& instances() const { return *instances_; }
+  const std::shared_ptr<const base::NameTable>& names() const { return names_; }
+
+  // Called by Label nodes while the flow is built; a duplicate is an error.
+  Status add_label(const std::string& label, Node* node);
+  Status start();
+  void stop();
+
+ private:
+  friend class FlowBuilder;
+  std::string name_, application_, server_name_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<UserDefinedProperty> user_defined_;
+  std::map<std::string, Node*, std::less<>> labels_;
+  std::unique_ptr<Statistics> statistics_;
+  std::unique_ptr<Instances> instances_;
+  std::shared_ptr<const base::NameTable> names_;
+};
+
+// Builds a flow from its definition. Every problem (unknown node type, wrong terminal, bad
+// property) becomes a diagnostic with file and line; null when there was an error. `names` is the
+// table of the application, frozen by the caller when all its flows are built.
+std::unique_ptr<Flow> build_flow(const FlowDefinition& definition, const NodeRegistry& registry,
+                                 const Services& services,
+                                 const std::shared_ptr<base::NameTable>& names,
+                                 const std::string& server_name, base::Diagnostics& diagnostics);
+
+}  // namespace millstream::flow

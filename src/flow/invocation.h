@@ -1,0 +1,61 @@
+// One message on its way through one flow: its arena, its unit of work, and how nodes call each
+// other. Made by an input node, destroyed when the message is done.
+//
+// propagate() is a nested call: everything downstream has run when it returns. An error it returns
+// has left the node it was raised in and is on its way to the nearest TryCatch or input node.
+// Thread: the fiber of the message.
+#pragma once
+#include <functional>
+#include <string_view>
+
+#include "flow/flow.h"
+#include "flow/node.h"
+#include "flow/unit_of_work.h"
+#include "tree/assembly.h"
+
+namespace millstream::flow {
+
+class Invocation {
+ public:
+  // A stack shorter than this ends a flow that nests too deep (a loop of connections).
+  static constexpr size_t kStackReserveBytes = 64 * 1024;
+
+  Invocation(Flow& flow, tree::MessageArena& arena) : flow_(flow), arena_(arena) {}
+  Invocation(const Invocation&) = delete;
+  Invocation& operator=(const Invocation&) = delete;
+
+  Flow& flow() const { return flow_; }
+  tree::TreeContext& context() { return arena_.context(); }
+  base::Arena& arena() { return arena_.arena(); }
+  UnitOfWork& unit_of_work() { return unit_of_work_; }
+
+  // To all nodes wired to `output` of `from`, one after the other. Unwired or -1: nothing happens.
+  Status propagate(const Node& from, int output, const tree::MessageAssembly& assembly);
+  // Enters the Label node of this flow with this name.
+  Status propagate_to_label(const Node& from, std::string_view label,
+                            const tree::MessageAssembly& assembly);
+  // `assembly` with an exception list that holds `error` below the catching node's BIP2230.
+  tree::MessageAssembly with_exception(const Node& catcher, const tree::MessageAssembly& assembly,
+                                       const base::Error& error);
+  // The way of an input node (spec C1): out, on an exception catch, then rollback and failure.
+  // Returns the error nobody handled; the unit of work has ended either way.
+  Status run_from_input(const Node& input, const tree::MessageAssembly& assembly,
+                        size_t input_bytes);
+
+  // Where the request came from, for nodes of the same family (HTTPReply); set by the input node.
+  void* transport = nullptr;
+
+ private:
+  Status run(Node& node, const tree::MessageAssembly& assembly, int input);
+  Status run_timed(Node& node, const tree::MessageAssembly& assembly, int input);
+  Status handle_error(Node& node, const tree::MessageAssembly& assembly, Status status);
+
+  Flow& flow_;
+  tree::MessageArena& arena_;
+  UnitOfWork unit_of_work_;
+};
+
+// Fills what only the engine knows (node type, name, label) into errors that lack it.
+void label_error(base::Error& error, const Node& node);
+
+}  // namespace millstream::flow

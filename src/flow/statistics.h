@@ -1,0 +1,86 @@
+// Accounting of one flow in the terms of ACE's snapshot records (spec D).
+//
+// Every thread counts in its own shard, so that counting costs an ordinary store; a snapshot adds
+// the shards up. Node times are measured only at node data level basic or above, since reading the
+// clock costs more than a node.
+// Thread: record_* any; snapshot any.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace millstream::flow {
+
+class Flow;
+
+enum class NodeDataLevel : uint8_t { kNone, kBasic, kAdvanced };
+
+// One counter written by one thread and read by any.
+class Counter {
+ public:
+  void add(uint64_t n) {
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  void raise_to(uint64_t n) {
+    if (n > value_.load(std::memory_order_relaxed)) value_.store(n, std::memory_order_relaxed);
+  }
+  uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+  void set(uint64_t n) { value_.store(n, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+// Total, maximum and minimum of a measured quantity.
+struct Spread {
+  Counter count, total, maximum, minimum;  // minimum holds value + 1, 0 = none yet
+  void record(uint64_t value);
+};
+
+struct NodeCounters {
+  Counter invocations;
+  Spread elapsed_us, cpu_us;
+  std::vector<Counter> outputs;
+  explicit NodeCounters(size_t output_count) : outputs(output_count) {}
+};
+
+struct FlowCounters {
+  Spread elapsed_us, cpu_us, input_bytes;
+  Counter messages_with_errors, processing_errors, commits, backouts, reply_timeouts;
+  Counter times_max_instances;
+};
+
+class Statistics {
+ public:
+  static constexpr size_t kShardsMax = 64;
+
+  // `output_counts` has one entry a node.
+  explicit Statistics(std::vector<size_t> output_counts);
+  ~Statistics();
+  NodeCounters& node(size_t index) { return shard().nodes[index]; }
+  FlowCounters& flow() { return shard().flow; }
+  void set_node_data_level(NodeDataLevel level) { level_.store(level, std::memory_order_relaxed); }
+  NodeDataLevel node_data_level() const { return level_.load(std::memory_order_relaxed); }
+  // One WMQIStatisticsAccounting record since the last reset, as JSON text.
+  std::string snapshot_json(const Flow& flow, const std::string& server_name, bool resets);
+
+ private:
+  struct Shard {
+    FlowCounters flow;
+    std::vector<NodeCounters> nodes;
+  };
+  Shard& shard();
+  Shard& make_shard(size_t thread);
+
+  std::vector<size_t> output_counts_;
+  std::atomic<Shard*> shards_[kShardsMax] = {};
+  std::atomic<NodeDataLevel> level_{NodeDataLevel::kNone};
+  std::atomic<int64_t> start_us_;
+};
+
+// A small number for the calling thread, for sharding.
+size_t thread_number();
+
+}  // namespace millstream::flow

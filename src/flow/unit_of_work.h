@@ -1,0 +1,31 @@
+// The local unit of work of one message. Resource managers (queues, databases) join it; the input
+// node ends it. Coordination is one-phase, in the order of joining: a participant whose commit
+// fails makes the later ones roll back, and the error says so. Thread: the fiber of the message.
+#pragma once
+#include <vector>
+
+#include "base/result.h"
+
+namespace millstream::flow {
+
+class Participant {
+ public:
+  virtual ~Participant() = default;
+  virtual std::string_view name() const = 0;
+  virtual Status commit() = 0;
+  virtual void rollback() = 0;
+};
+
+class UnitOfWork {
+ public:
+  // Joins once; the participant must outlive the end of the unit of work.
+  void enlist(Participant* participant);
+  Status commit();
+  void rollback();
+  bool is_empty() const { return participants_.empty(); }
+
+ private:
+  std::vector<Participant*> participants_;
+};
+
+}  // namespace millstream::flow
