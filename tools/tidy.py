@@ -38,7 +38,7 @@ BANS = [  # (pattern over code without comments and strings, where, message)
     (r"\bthrow\b", r"^src/", "no throw: errors are values (base/result.h)"),
     (r"\bstd::(w|u8)?regex\b|#\s*include\s*<regex>", r"", "no std::regex: use text/regex.h"),
     (r"#\s*include\s*<iostream>", r"^src/(?!cli/)", "no <iostream> outside cli: use base/log.h or a string"),
-    (r"\busing\s+namespace\b", r"", "no using namespace: unity batches share one scope"),
+    (r"\busing\s+namespace\s+(?![\w:]*literals;)", r"", "no using namespace: unity batches share one scope"),
     (r"#\s*include\s*<filesystem>", r"\.h$", "<filesystem> is too dear for a header"),
 ]
 SLEEP_CXX = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|(?<![\w\]])::sleep\s*\(|^[ \t]*sleep\s*\(", re.M)
