@@ -226,7 +226,9 @@ Status Decimal::remainder(const Decimal& a, const Decimal& b, Decimal& out) {
   if (a.coefficient_ == 0 || size_a + gap < size_b) {  // |a| < |b|
     U128 c = a.coefficient_;
     int64_t target = a.exponent_;
-    if (gap > 0 && size_a + gap <= kMaxDigits) {
+    if (c == 0) {
+      target = exponent;
+    } else if (gap > 0 && size_a + gap <= kMaxDigits) {
       c *= kWidePowers.at[gap];
       target = exponent;
     }
