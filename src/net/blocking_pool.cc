@@ -1,0 +1,84 @@
+#include "net/blocking_pool.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "net/waiting.h"
+
+namespace millstream::net {
+
+struct BlockingPool::State {
+  struct Job {
+    const std::function<void()>* fn;
+    FiberEvent* done;
+  };
+  int threads_max;
+  std::mutex mutex;
+  std::condition_variable condition;
+  std::deque<Job> jobs;
+  std::vector<std::thread> threads;
+  int idle = 0;
+  bool is_stopping = false;
+
+  void work() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      ++idle;
+      condition.wait(lock, [this] { return is_stopping || !jobs.empty(); });
+      --idle;
+      if (jobs.empty()) return;
+      Job job = jobs.front();
+      jobs.pop_front();
+      lock.unlock();
+      (*job.fn)();
+      job.done->set();
+      lock.lock();
+    }
+  }
+};
+
+BlockingPool::BlockingPool(int threads_max) : state_(std::make_unique<State>()) {
+  state_->threads_max = threads_max;
+}
+
+BlockingPool::~BlockingPool() {
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->is_stopping = true;
+  }
+  state_->condition.notify_all();
+  for (auto& thread : state_->threads) thread.join();
+}
+
+BlockingPool& BlockingPool::shared() {
+  static BlockingPool pool;
+  return pool;
+}
+
+int BlockingPool::threads() const {
+  std::lock_guard lock(state_->mutex);
+  return static_cast<int>(state_->threads.size());
+}
+
+void BlockingPool::run(const std::function<void()>& fn) {
+  if (!Fiber::current()) {
+    fn();
+    return;
+  }
+  FiberEvent done;
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->jobs.push_back({&fn, &done});
+    bool is_short = static_cast<int>(state_->jobs.size()) > state_->idle;
+    if (is_short && static_cast<int>(state_->threads.size()) < state_->threads_max) {
+      state_->threads.emplace_back([state = state_.get()] { state->work(); });
+    }
+  }
+  state_->condition.notify_one();
+  done.wait(kNever, false);
+}
+
+}  // namespace millstream::net
