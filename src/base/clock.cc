@@ -1,0 +1,27 @@
+#include "base/clock.h"
+
+#include <time.h>
+
+namespace millstream::base {
+namespace {
+
+int64_t read_clock_ns(clockid_t id) {
+  timespec t{};
+  clock_gettime(id, &t);
+  return static_cast<int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+}
+
+class SystemClock final : public Clock {
+ public:
+  int64_t monotonic_ns() const override { return read_clock_ns(CLOCK_MONOTONIC); }
+  int64_t wall_gmt_micros() const override { return read_clock_ns(CLOCK_REALTIME) / 1000; }
+};
+
+}  // namespace
+
+const Clock& system_clock() {
+  static const SystemClock kClock;
+  return kClock;
+}
+
+}  // namespace millstream::base
