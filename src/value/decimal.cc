@@ -112,6 +112,15 @@ bool Decimal::rescale(int32_t precision, int32_t scale, Decimal& out) const {
   return out.is_finite() && (out.coefficient_ == 0 || out.digits() <= precision);
 }
 
+Decimal Decimal::scaled_by(int64_t power) const {
+  if (form_ != Form::kFinite) return *this;
+  constexpr int64_t kFarAway = 4'000'000'000;
+  power = power > kFarAway ? kFarAway : power < -kFarAway ? -kFarAway : power;
+  Decimal out;
+  bool fits = DecimalMath::finish(is_negative_, coefficient_, exponent_ + power, false, out);
+  return fits ? out : infinity(is_negative_);
+}
+
 Decimal Decimal::without_trailing_zeros() const {
   if (form_ != Form::kFinite || exponent_ >= 0) return *this;
   Decimal d = *this;

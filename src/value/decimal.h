@@ -91,6 +91,8 @@ class Decimal {
   // DECIMAL(precision, scale); false when the rounded value needs more than `precision` digits.
   // Scale -1 = not stated: rounds to `precision` digits.
   bool rescale(int32_t precision, int32_t scale, Decimal& out) const;
+  // Times 10^power, exactly; INF above the range, zero or rounded below it.
+  Decimal scaled_by(int64_t power) const;
   Decimal without_trailing_zeros() const;  // 1.500 -> 1.5, 100 stays 100
   // Half-even. False: not finite or outside 64 bits.
   bool to_int64(int64_t& out, Rounding mode = Rounding::kHalfEven) const;
