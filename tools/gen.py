@@ -12,9 +12,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import gen_builtins  # noqa: E402
 import gen_errors  # noqa: E402
+import gen_nodes  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
-GENERATORS = [gen_errors.generate, gen_builtins.generate]
+GENERATORS = [gen_errors.generate, gen_builtins.generate, gen_nodes.generate]
 
 
 def main() -> int:
