@@ -22,16 +22,31 @@ int Node::find_output(std::string_view terminal) const {
   return -1;
 }
 
-const std::string* Flow::find_user_defined(std::string_view name) const {
-  for (const UserDefinedProperty& p : user_defined_) {
-    if (p.name == name) return &p.value;
+const std::string* FlowDefinition::find_user_defined(size_t scope,
+                                                     std::string_view property) const {
+  while (true) {
+    for (const UserDefinedProperty& p : scopes[scope].user_defined) {
+      if (p.name == property) return &p.value;
+    }
+    if (scope == 0) return nullptr;
+    scope = scopes[scope].parent;
   }
-  return nullptr;
 }
 
-Node* Flow::find_label(std::string_view label) const {
-  auto it = labels_.find(label);
-  return it == labels_.end() ? nullptr : it->second;
+Node* Flow::find_label(std::string_view label, const Node& from) const {
+  for (size_t scope = from.scope();; scope = scope_parents_[scope]) {
+    for (const LabelEntry& e : labels_) {
+      if (e.scope == scope && e.label == label) return e.node;
+    }
+    if (scope == 0) break;
+  }
+  Node* found = nullptr;
+  for (const LabelEntry& e : labels_) {
+    if (e.label != label) continue;
+    if (found) return nullptr;
+    found = e.node;
+  }
+  return found;
 }
 
 Node* Flow::find_node(std::string_view label) const {
@@ -41,10 +56,15 @@ Node* Flow::find_node(std::string_view label) const {
   return nullptr;
 }
 
-Status Flow::add_label(const std::string& label, Node* node) {
-  auto [it, is_new] = labels_.emplace(label, node);
-  if (is_new) return {};
-  return base::make_error(errors::kDuplicateLabel, {label, it->second->label(), node->label()});
+Status Flow::add_label(const std::string& label, Node* node, size_t scope,
+                       const std::string& node_label) {
+  for (const LabelEntry& e : labels_) {
+    if (e.scope == scope && e.label == label) {
+      return base::make_error(errors::kDuplicateLabel, {label, e.node_label, node_label});
+    }
+  }
+  labels_.push_back({label, node, scope, node_label});
+  return {};
 }
 
 Status Flow::start() {
@@ -79,7 +99,9 @@ class FlowBuilder {
     flow_->name_ = definition_.name;
     flow_->application_ = definition_.application;
     flow_->server_name_ = server_name;
-    flow_->user_defined_ = definition_.user_defined;
+    for (const ScopeDefinition& scope : definition_.scopes) {
+      flow_->scope_parents_.push_back(scope.parent);
+    }
     flow_->names_ = names_;
     flow_->instances_ = std::make_unique<Instances>(instance_limit());
     for (const NodeDefinition& node : definition_.nodes) add_node(node);
@@ -130,6 +152,7 @@ class FlowBuilder {
     made.full_label_ = definition_.name + "." + definition.label;
     made.id_ = definition.id;
     made.index_ = flow_->nodes_.size();
+    made.scope_ = definition.scope;
     for (const char* output : type->outputs) made.output_names_.emplace_back(output);
     for (const std::string& output : definition.dynamic_outputs) {
       made.output_names_.push_back(output);

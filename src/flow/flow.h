@@ -3,7 +3,6 @@
 // src/server).
 // Thread: any.
 #pragma once
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,16 +23,17 @@ class Flow {
   const std::string& application() const { return application_; }
   const std::string& server_name() const { return server_name_; }
   const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
-  const std::vector<UserDefinedProperty>& user_defined() const { return user_defined_; }
-  const std::string* find_user_defined(std::string_view name) const;
-  Node* find_label(std::string_view label) const;  // the Label node's labelName
-  Node* find_node(std::string_view label) const;   // by display label, for tests and tools
+  // The Label node with this labelName: in the subflow of `from`, then in the flows around it, then
+  // anywhere when there is only one.
+  Node* find_label(std::string_view label, const Node& from) const;
+  Node* find_node(std::string_view label) const;  // by display label, for tests and tools
   Statistics& statistics() const { return *statistics_; }
   Instances& instances() const { return *instances_; }
   const std::shared_ptr<const base::NameTable>& names() const { return names_; }
 
-  // Called by Label nodes while the flow is built; a duplicate is an error.
-  Status add_label(const std::string& label, Node* node);
+  // Called by Label nodes while they are created; two of one name in one scope are an error.
+  Status add_label(const std::string& label, Node* node, size_t scope,
+                   const std::string& node_label);
   Status start();
   void stop();
 
@@ -41,8 +41,14 @@ class Flow {
   friend class FlowBuilder;
   std::string name_, application_, server_name_;
   std::vector<std::unique_ptr<Node>> nodes_;
-  std::vector<UserDefinedProperty> user_defined_;
-  std::map<std::string, Node*, std::less<>> labels_;
+  struct LabelEntry {
+    std::string label;
+    Node* node;
+    size_t scope;
+    std::string node_label;
+  };
+  std::vector<LabelEntry> labels_;
+  std::vector<size_t> scope_parents_;
   std::unique_ptr<Statistics> statistics_;
   std::unique_ptr<Instances> instances_;
   std::shared_ptr<const base::NameTable> names_;

@@ -46,7 +46,7 @@ Status Invocation::propagate(const Node& from, int output, const tree::MessageAs
 
 Status Invocation::propagate_to_label(const Node& from, std::string_view label,
                                       const tree::MessageAssembly& assembly) {
-  Node* target = flow_.find_label(label);
+  Node* target = flow_.find_label(label, from);
   if (!target) {
     Status status = base::make_error(errors::kUnknownLabel, {flow_.name(), label});
     label_error(status.error(), from);
@@ -71,13 +71,13 @@ Status Invocation::run(Node& node, const tree::MessageAssembly& assembly, int in
 }
 
 Status Invocation::run_timed(Node& node, const tree::MessageAssembly& assembly, int input) {
-  const int64_t elapsed_start = base::SystemClock::instance().monotonic_ns();
-  const int64_t cpu_start = net::current_cpu_ns();
+  const int64_t elapsed_start = base::system_clock().monotonic_ns();
+  const int64_t cpu_start = net::fiber_cpu_ns();
   Status status = node.evaluate(*this, assembly, input);
   NodeCounters& counters = flow_.statistics().node(node.index());
   counters.elapsed_us.record(
-      static_cast<uint64_t>(base::SystemClock::instance().monotonic_ns() - elapsed_start) / 1000);
-  counters.cpu_us.record(static_cast<uint64_t>(net::current_cpu_ns() - cpu_start) / 1000);
+      static_cast<uint64_t>(base::system_clock().monotonic_ns() - elapsed_start) / 1000);
+  counters.cpu_us.record(static_cast<uint64_t>(net::fiber_cpu_ns() - cpu_start) / 1000);
   return status;
 }
 
@@ -120,7 +120,7 @@ tree::MessageAssembly Invocation::with_exception(const Node& catcher,
 Status Invocation::run_from_input(const Node& input, const tree::MessageAssembly& assembly,
                                   size_t input_bytes) {
   FlowCounters& counters = flow_.statistics().flow();
-  const int64_t start = base::SystemClock::instance().monotonic_ns();
+  const int64_t start = base::system_clock().monotonic_ns();
   counters.input_bytes.record(input_bytes);
   flow_.statistics().node(input.index()).invocations.add(1);
 
@@ -148,7 +148,7 @@ Status Invocation::run_from_input(const Node& input, const tree::MessageAssembly
   }
   if (!status.ok()) flow_.statistics().flow().processing_errors.add(1);
   flow_.statistics().flow().elapsed_us.record(
-      static_cast<uint64_t>(base::SystemClock::instance().monotonic_ns() - start) / 1000);
+      static_cast<uint64_t>(base::system_clock().monotonic_ns() - start) / 1000);
   return status;
 }
 

@@ -70,6 +70,7 @@ class Node {
   const std::string& id() const { return id_; }
   Flow& flow() const { return *flow_; }
   size_t index() const { return index_; }
+  size_t scope() const { return scope_; }  // the use of a subflow it belongs to
   // Number of the output terminal, -1 when the node has none of this name. Case-sensitive.
   int find_output(std::string_view terminal) const;
   int failure_output() const { return failure_output_; }
@@ -88,6 +89,7 @@ class Node {
   Flow* flow_ = nullptr;
   std::string label_, full_label_, id_;
   size_t index_ = 0;
+  size_t scope_ = 0;
   int failure_output_ = -1;
   std::vector<std::string> output_names_;
   std::vector<std::vector<Target>> targets_;

@@ -7,6 +7,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,7 +44,6 @@ struct NodeCounters {
   Counter invocations;
   Spread elapsed_us, cpu_us;
   std::vector<Counter> outputs;
-  explicit NodeCounters(size_t output_count) : outputs(output_count) {}
 };
 
 struct FlowCounters {
@@ -69,7 +69,7 @@ class Statistics {
  private:
   struct Shard {
     FlowCounters flow;
-    std::vector<NodeCounters> nodes;
+    std::deque<NodeCounters> nodes;
   };
   Shard& shard();
   Shard& make_shard(size_t thread);
@@ -79,6 +79,8 @@ class Statistics {
   std::atomic<NodeDataLevel> level_{NodeDataLevel::kNone};
   std::atomic<int64_t> start_us_;
 };
+
+int64_t statistics_now_us();
 
 // A small number for the calling thread, for sharding.
 size_t thread_number();

@@ -1,0 +1,210 @@
+#include "ace/container.h"
+
+#include <algorithm>
+
+#include "ace/descriptors.h"
+#include "ace/errors_gen.h"
+#include "io/file.h"
+#include "io/zip.h"
+
+namespace millstream::ace {
+namespace {
+
+constexpr int kArchiveNestingMax = 4;
+
+bool has_tail(std::string_view s, std::string_view tail) {
+  return s.size() >= tail.size() && s.substr(s.size() - tail.size()) == tail;
+}
+
+// Folders inside a project that hold nothing to deploy.
+bool is_tool_folder(std::string_view path) {
+  for (std::string_view folder : {".git/", ".metadata/", ".settings/", "node_modules/"}) {
+    if (path.substr(0, folder.size()) == folder) return true;
+    if (path.find("/" + std::string(folder)) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+struct ArchiveKind {
+  std::string_view extension;
+  ContainerKind kind;
+};
+constexpr ArchiveKind kArchives[] = {
+    {".appzip", ContainerKind::kApplication},
+    {".shlibzip", ContainerKind::kSharedLibrary},
+    {".libzip", ContainerKind::kStaticLibrary},
+};
+
+const ArchiveKind* archive_kind(std::string_view path) {
+  for (const ArchiveKind& a : kArchives) {
+    if (has_tail(path, a.extension)) return &a;
+  }
+  return nullptr;
+}
+
+using Containers = std::vector<std::unique_ptr<Container>>;
+
+class BarReader {
+ public:
+  explicit BarReader(std::string file) : file_(std::move(file)) {}
+
+  Result<Containers> read(std::string_view bytes) {
+    std::vector<io::ZipEntry> entries = MS_TRY(io::read_zip(bytes, file_));
+    auto loose = std::make_unique<Container>();
+    loose->kind = ContainerKind::kIndependent;
+    loose->name = std::string(io::file_name(file_));
+    if (has_tail(loose->name, ".bar")) loose->name.resize(loose->name.size() - 4);
+    loose->location = file_;
+    for (io::ZipEntry& entry : entries) {
+      const std::string where = file_ + "!/" + entry.name;
+      if (const ArchiveKind* archive = archive_kind(entry.name)) {
+        containers_.push_back(MS_TRY(read_archive(entry, *archive, where, 1)));
+      } else if (entry.name == "META-INF/broker.xml") {
+        MS_TRY(loose->bar_overrides.add_broker_xml(entry.content, where));
+      } else if (has_tail(entry.name, ".cmf")) {
+        return base::make_error_at(
+            errors::kUnsupportedContent, {where, 0, 0},
+            {"Compiled message flow (.cmf) of a release before IIB 10; build the BAR again with "
+             "-deployAsSource, or give the project folder."});
+      } else {
+        loose->resources.emplace_back(entry.name, where, std::move(entry.content));
+      }
+    }
+    split_policy_projects(*loose);
+    const bool has_loose =
+        std::any_of(loose->resources.begin(), loose->resources.end(), [](const Resource& r) {
+          return r.has_extension(".msgflow") || r.has_extension(".subflow") ||
+                 r.has_extension(".esql");
+        });
+    if (has_loose) containers_.push_back(std::move(loose));
+    return std::move(containers_);
+  }
+
+ private:
+  Result<std::unique_ptr<Container>> read_archive(const io::ZipEntry& entry,
+                                                  const ArchiveKind& kind, const std::string& where,
+                                                  int depth) {
+    if (depth > kArchiveNestingMax) {
+      return base::make_error_at(errors::kUnsupportedContent, {where, 0, 0},
+                                 {"Archives are nested too deeply."});
+    }
+    auto container = std::make_unique<Container>();
+    container->kind = kind.kind;
+    container->name = std::string(io::file_name(entry.name));
+    container->name.resize(container->name.size() - kind.extension.size());
+    container->location = where;
+    const std::string name = container->name;
+    for (io::ZipEntry& inner : MS_TRY(io::read_zip(entry.content, where))) {
+      const std::string inner_where = where + "!/" + inner.name;
+      if (const ArchiveKind* archive = archive_kind(inner.name)) {
+        container->nested.push_back(MS_TRY(read_archive(inner, *archive, inner_where, depth + 1)));
+      } else if (inner.name == "META-INF/broker.xml") {
+        MS_TRY(container->bar_overrides.add_broker_xml(inner.content, inner_where));
+      } else {
+        container->resources.emplace_back(inner.name, inner_where, std::move(inner.content));
+      }
+    }
+    MS_TRY(read_descriptors(*container));
+    // The archive's own name is the deployed name; the descriptor only refines the kind.
+    container->name = name;
+    if (container->kind == ContainerKind::kOther ||
+        container->kind == ContainerKind::kIndependent ||
+        kind.kind == ContainerKind::kSharedLibrary) {
+      container->kind = kind.kind;
+    }
+    return container;
+  }
+
+  // Policy projects travel as plain folders in a BAR.
+  void split_policy_projects(Container& loose) {
+    std::vector<std::string> folders;
+    for (const Resource& r : loose.resources) {
+      if (has_tail(r.path(), "/policy.descriptor")) folders.emplace_back(io::folder_name(r.path()));
+    }
+    for (const std::string& folder : folders) {
+      auto project = std::make_unique<Container>();
+      project->kind = ContainerKind::kPolicyProject;
+      project->name = folder;
+      project->location = file_ + "!/" + folder;
+      std::vector<Resource> rest;
+      for (Resource& r : loose.resources) {
+        (r.path().compare(0, folder.size() + 1, folder + "/") == 0 ? project->resources : rest)
+            .push_back(std::move(r));
+      }
+      loose.resources = std::move(rest);
+      containers_.push_back(std::move(project));
+    }
+  }
+
+  std::string file_;
+  Containers containers_;
+};
+
+}  // namespace
+
+std::string_view container_kind_name(ContainerKind kind) {
+  switch (kind) {
+    case ContainerKind::kApplication:
+      return "application";
+    case ContainerKind::kRestApi:
+      return "REST API";
+    case ContainerKind::kService:
+      return "integration service";
+    case ContainerKind::kStaticLibrary:
+      return "static library";
+    case ContainerKind::kSharedLibrary:
+      return "shared library";
+    case ContainerKind::kPolicyProject:
+      return "policy project";
+    case ContainerKind::kIndependent:
+      return "independent resources";
+    case ContainerKind::kOther:
+      return "other project";
+  }
+  return "other project";
+}
+
+bool has_flows_to_run(ContainerKind kind) {
+  return kind == ContainerKind::kApplication || kind == ContainerKind::kRestApi ||
+         kind == ContainerKind::kService || kind == ContainerKind::kIndependent;
+}
+
+Result<std::string> Resource::read() const {
+  if (is_in_memory_) return content_;
+  return io::read_file(file_);
+}
+
+bool Resource::has_extension(std::string_view extension) const {
+  return has_tail(path_, extension);
+}
+
+const Resource* Container::find(std::string_view path) const {
+  for (const Resource& r : resources) {
+    if (r.path() == path) return &r;
+  }
+  return nullptr;
+}
+
+Result<std::unique_ptr<Container>> load_project_folder(const std::string& folder) {
+  auto container = std::make_unique<Container>();
+  container->location = folder;
+  container->name = std::string(io::file_name(folder));
+  for (std::string& path : MS_TRY(io::list_files(folder))) {
+    if (is_tool_folder(path)) continue;
+    std::string file = io::join_path(folder, path);
+    container->resources.emplace_back(std::move(path), std::move(file));
+  }
+  MS_TRY(read_descriptors(*container));
+  if (container->kind == ContainerKind::kOther && !container->find(".project") &&
+      !container->find("testproject.descriptor")) {
+    return std::unique_ptr<Container>();
+  }
+  return container;
+}
+
+Result<std::vector<std::unique_ptr<Container>>> load_bar(const std::string& file) {
+  const std::string bytes = MS_TRY(io::read_file(file, 1ull << 30));
+  return BarReader(file).read(bytes);
+}
+
+}  // namespace millstream::ace

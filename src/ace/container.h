@@ -1,0 +1,66 @@
+// What stands on disk before anything of it is compiled: applications, libraries and policy
+// projects with their files, from project folders, workspaces, BAR files or work directories.
+// Thread: one while loading, any afterwards.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ace/overrides.h"
+#include "base/diagnostics.h"
+#include "base/result.h"
+
+namespace millstream::ace {
+
+enum class ContainerKind : uint8_t {
+  kApplication,
+  kRestApi,
+  kService,
+  kStaticLibrary,
+  kSharedLibrary,
+  kPolicyProject,
+  kIndependent,  // resources without an application or library nature
+  kOther,        // test, Java and other projects: nothing to run
+};
+std::string_view container_kind_name(ContainerKind kind);
+bool has_flows_to_run(ContainerKind kind);  // application, REST API, service, independent
+
+// A file of a container. Files of folders are read when asked for.
+class Resource {
+ public:
+  Resource(std::string path, std::string file) : path_(std::move(path)), file_(std::move(file)) {}
+  Resource(std::string path, std::string file, std::string content)
+      : path_(std::move(path)),
+        file_(std::move(file)),
+        content_(std::move(content)),
+        is_in_memory_(true) {}
+  const std::string& path() const { return path_; }  // inside the container, with '/'
+  const std::string& file() const { return file_; }  // for messages: "app/Flow.msgflow"
+  Result<std::string> read() const;
+  bool has_extension(std::string_view extension) const;  // ".esql"
+
+ private:
+  std::string path_, file_, content_;
+  bool is_in_memory_ = false;
+};
+
+struct Container {
+  ContainerKind kind = ContainerKind::kOther;
+  std::string name;
+  std::string location;  // folder, or archive path, for messages
+  std::vector<Resource> resources;
+  std::vector<std::string> shared_libraries;  // names from the descriptor
+  std::vector<std::string> projects;          // names from .project (static libraries among them)
+  std::vector<std::unique_ptr<Container>> nested;  // static libraries inside a BAR's application
+  Overrides bar_overrides;                         // from broker.xml
+
+  const Resource* find(std::string_view path) const;
+};
+
+// Reads one folder that is a project or an unpacked container; null when it is neither.
+Result<std::unique_ptr<Container>> load_project_folder(const std::string& folder);
+// Reads a BAR file: its applications, libraries and policy projects.
+Result<std::vector<std::unique_ptr<Container>>> load_bar(const std::string& file);
+
+}  // namespace millstream::ace

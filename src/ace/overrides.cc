@@ -1,0 +1,119 @@
+#include "ace/overrides.h"
+
+#include <algorithm>
+
+#include "ace/config_xml.h"
+#include "ace/errors_gen.h"
+
+namespace millstream::ace {
+namespace {
+
+std::string_view trim_blanks(std::string_view s) {
+  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
+  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r'))
+    s.remove_suffix(1);
+  return s;
+}
+
+std::string override_key(std::string_view flow, std::string_view node, std::string_view property) {
+  std::string key(flow);
+  key += '#';
+  if (!node.empty()) {
+    key += node;
+    key += '.';
+  }
+  key += property;
+  return key;
+}
+
+}  // namespace
+
+void Overrides::add(std::string key, std::string value, OverrideRank rank, base::Position position,
+                    std::string origin) {
+  Entry entry{{std::move(value), std::move(position), std::move(origin)}, rank, false};
+  auto it = entries_.find(key);
+  if (it == entries_.end()) {
+    entries_.emplace(std::move(key), std::move(entry));
+  } else if (rank >= it->second.rank) {
+    it->second = std::move(entry);
+  }
+}
+
+void Overrides::add_lines(std::string_view text, const std::string& file,
+                          base::Diagnostics& diagnostics) {
+  uint32_t number = 0;
+  while (!text.empty()) {
+    ++number;
+    size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = trim_blanks(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty() || line.front() == '#' || line.front() == ';' || line.substr(0, 2) == "//") {
+      continue;
+    }
+    size_t hash = line.find('#');
+    size_t equals = line.find('=', hash == std::string_view::npos ? 0 : hash);
+    if (hash == std::string_view::npos || hash == 0 || equals == std::string_view::npos) {
+      Status status = base::make_error(errors::kBadOverride, {line});
+      diagnostics.error(status.error(), {file, number, 1});
+      continue;
+    }
+    add(std::string(trim_blanks(line.substr(0, equals))),
+        std::string(trim_blanks(line.substr(equals + 1))), OverrideRank::kOverridesFile,
+        {file, number, 1}, "overrides file");
+  }
+}
+
+Status Overrides::add_broker_xml(std::string_view bytes, const std::string& file) {
+  ConfigDocument document = MS_TRY(parse_config_xml(bytes, file));
+  std::vector<const ConfigElement*> pending = {document.root.get()};
+  while (!pending.empty()) {
+    const ConfigElement* e = pending.back();
+    pending.pop_back();
+    const ConfigAttribute* value = e->find_attribute("override");
+    if (e->local == "ConfigurableProperty" && value) {
+      add(std::string(e->attribute("uri")), value->value, OverrideRank::kBar, value->position,
+          "BAR override");
+    }
+    for (const auto& c : e->children) pending.push_back(c.get());
+  }
+  return {};
+}
+
+const flow::Property* Overrides::find(const std::vector<std::string>& flows, std::string_view node,
+                                      std::string_view property) {
+  Entry* best = nullptr;
+  for (const std::string& flow : flows) {
+    auto it = entries_.find(override_key(flow, node, property));
+    if (it == entries_.end()) continue;
+    it->second.is_used = true;
+    if (!best || it->second.rank > best->rank) best = &it->second;
+  }
+  return best ? &best->property : nullptr;
+}
+
+std::vector<std::string> Overrides::properties_of(const std::vector<std::string>& flows,
+                                                  std::string_view node) const {
+  std::vector<std::string> names;
+  for (const std::string& flow : flows) {
+    const std::string prefix = override_key(flow, node, "");
+    for (auto it = entries_.lower_bound(prefix); it != entries_.end(); ++it) {
+      if (it->first.compare(0, prefix.size(), prefix) != 0) break;
+      std::string name = it->first.substr(prefix.size());
+      // What still has a '.' belongs to a node, or to a node of a subflow.
+      if (name.find('.') == std::string::npos) names.push_back(std::move(name));
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+void Overrides::report_unused(base::Diagnostics& diagnostics) const {
+  for (const auto& [key, entry] : entries_) {
+    if (entry.is_used || entry.rank != OverrideRank::kOverridesFile) continue;
+    Status status = base::make_error(errors::kUnusedOverride, {key});
+    diagnostics.warning(entry.property.position, status.error().code->id, status.error().text);
+  }
+}
+
+}  // namespace millstream::ace

@@ -1,0 +1,214 @@
+#include "ace/workspace.h"
+
+#include <algorithm>
+#include <set>
+
+#include "ace/errors_gen.h"
+#include "io/file.h"
+#include "io/zip.h"
+
+namespace millstream::ace {
+namespace {
+
+void add_container(Workspace& workspace, std::unique_ptr<Container> container,
+                   base::Diagnostics& diagnostics) {
+  if (const Container* other = workspace.find(container->name)) {
+    // The same folder named twice, or found again as a reference, is no conflict.
+    if (other->location == container->location) return;
+    Status status = base::make_error(errors::kDuplicateContainer,
+                                     {container->name, other->location, container->location});
+    diagnostics.error(status.error(), {container->location, 0, 0});
+    return;
+  }
+  workspace.containers.push_back(std::move(container));
+}
+
+bool is_project_folder(const std::string& folder) {
+  for (std::string_view file : {".project", "application.descriptor", "library.descriptor",
+                                "restapi.descriptor", "service.descriptor", "policy.descriptor"}) {
+    if (io::path_kind(io::join_path(folder, file)) == io::PathKind::kFile) return true;
+  }
+  return false;
+}
+
+bool add_loose_flows(Workspace& workspace, const std::string& folder,
+                     const std::vector<io::FolderEntry>& entries, base::Diagnostics& diagnostics) {
+  const bool has_flow = std::any_of(entries.begin(), entries.end(), [](const io::FolderEntry& e) {
+    return e.kind == io::PathKind::kFile && e.name.size() > 8 &&
+           e.name.compare(e.name.size() - 8, 8, ".msgflow") == 0;
+  });
+  if (!has_flow) return false;
+  auto container = std::make_unique<Container>();
+  container->kind = ContainerKind::kIndependent;
+  container->location = folder;
+  container->name = std::string(io::file_name(folder));
+  Result<std::vector<std::string>> files = io::list_files(folder);
+  if (!files.ok()) {
+    diagnostics.error(files.error(), {folder, 0, 0});
+    return true;
+  }
+  for (std::string& path : files.value()) {
+    std::string file = io::join_path(folder, path);
+    container->resources.emplace_back(std::move(path), std::move(file));
+  }
+  add_container(workspace, std::move(container), diagnostics);
+  return true;
+}
+
+void add_bar(Workspace& workspace, const std::string& path, base::Diagnostics& diagnostics) {
+  Result<std::vector<std::unique_ptr<Container>>> bar = load_bar(path);
+  if (!bar.ok()) {
+    diagnostics.error(bar.error(), {path, 0, 0});
+    return;
+  }
+  for (auto& container : bar.value()) add_container(workspace, std::move(container), diagnostics);
+}
+
+// True when something was found in or below `folder`.
+bool add_folder(Workspace& workspace, const std::string& folder, int depth,
+                base::Diagnostics& diagnostics) {
+  if (is_project_folder(folder)) {
+    Result<std::unique_ptr<Container>> project = load_project_folder(folder);
+    if (!project.ok()) {
+      diagnostics.error(project.error(), {folder, 0, 0});
+    } else if (project.value() && project.value()->kind != ContainerKind::kOther) {
+      add_container(workspace, std::move(project).value(), diagnostics);
+    }
+    return true;
+  }
+  Result<std::vector<io::FolderEntry>> entries = io::list_folder(folder);
+  if (!entries.ok()) {
+    diagnostics.error(entries.error(), {folder, 0, 0});
+    return true;
+  }
+  const std::string run = io::join_path(folder, "run");
+  if (io::path_kind(io::join_path(folder, "server.conf.yaml")) == io::PathKind::kFile &&
+      io::path_kind(run) == io::PathKind::kFolder) {
+    return add_folder(workspace, run, depth + 1, diagnostics);
+  }
+  if (add_loose_flows(workspace, folder, entries.value(), diagnostics)) return true;
+  if (depth >= kWorkspaceDepthMax) return false;
+  bool is_found = false;
+  for (const io::FolderEntry& e : entries.value()) {
+    const std::string path = io::join_path(folder, e.name);
+    if (e.kind == io::PathKind::kFolder && e.name[0] != '.') {
+      is_found |= add_folder(workspace, path, depth + 1, diagnostics);
+    } else if (e.kind == io::PathKind::kFile && e.name.size() > 4 &&
+               e.name.compare(e.name.size() - 4, 4, ".bar") == 0 && depth == 0) {
+      add_bar(workspace, path, diagnostics);
+      is_found = true;
+    }
+  }
+  return is_found;
+}
+
+std::string project_name(const std::string& folder) {
+  Result<std::unique_ptr<Container>> project = load_project_folder(folder);
+  return project.ok() && project.value() ? project.value()->name : std::string();
+}
+
+// A project of this name beside `container`: the folder of that name, else one whose .project says
+// so.
+std::string find_beside(const Container& container, const std::string& name) {
+  const std::string parent(io::folder_name(container.location));
+  const std::string direct = io::join_path(parent.empty() ? "." : parent, name);
+  if (is_project_folder(direct)) return direct;
+  Result<std::vector<io::FolderEntry>> entries = io::list_folder(parent.empty() ? "." : parent);
+  if (!entries.ok()) return {};
+  for (const io::FolderEntry& e : entries.value()) {
+    const std::string path = io::join_path(parent.empty() ? "." : parent, e.name);
+    if (e.kind == io::PathKind::kFolder && is_project_folder(path) && project_name(path) == name) {
+      return path;
+    }
+  }
+  return {};
+}
+
+void collect_libraries(const Workspace& workspace, const Container& container,
+                       std::set<const Container*>& seen, std::vector<const Container*>& out,
+                       base::Diagnostics& diagnostics) {
+  auto add = [&](const Container* library) {
+    if (!library || !seen.insert(library).second) return;
+    out.push_back(library);
+    collect_libraries(workspace, *library, seen, out, diagnostics);
+  };
+  for (const auto& nested : container.nested) add(nested.get());
+  for (const std::string& name : container.projects) {
+    const Container* project = workspace.find(name);
+    if (project && (project->kind == ContainerKind::kStaticLibrary ||
+                    project->kind == ContainerKind::kSharedLibrary ||
+                    project->kind == ContainerKind::kIndependent)) {
+      add(project);
+    }
+  }
+  for (const std::string& name : container.shared_libraries) {
+    const Container* library = workspace.find(name);
+    if (!library) {
+      Status status = base::make_error(errors::kLibraryNotFound, {container.name, name});
+      diagnostics.error(status.error(), {container.location, 0, 0});
+    }
+    add(library);
+  }
+}
+
+}  // namespace
+
+const Container* Workspace::find(std::string_view name) const {
+  for (const auto& c : containers) {
+    if (c->name == name) return c.get();
+  }
+  return nullptr;
+}
+
+void add_path(Workspace& workspace, const std::string& given, base::Diagnostics& diagnostics) {
+  std::string path = given;
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  const size_t before = workspace.containers.size();
+  const size_t errors_before = diagnostics.error_count();
+  switch (io::path_kind(path)) {
+    case io::PathKind::kFile:
+      add_bar(workspace, path, diagnostics);
+      break;
+    case io::PathKind::kFolder:
+      add_folder(workspace, path, 0, diagnostics);
+      break;
+    default:
+      break;
+  }
+  if (workspace.containers.size() == before && diagnostics.error_count() == errors_before &&
+      !workspace.find(std::string(io::file_name(path)))) {
+    Status status = base::make_error(errors::kNothingToRun, {path});
+    diagnostics.error(status.error(), {path, 0, 0});
+  }
+}
+
+void find_references(Workspace& workspace, base::Diagnostics& diagnostics) {
+  // The list grows while it is walked: a library may refer to further ones.
+  for (size_t i = 0; i < workspace.containers.size(); ++i) {
+    const Container& container = *workspace.containers[i];
+    if (io::path_kind(container.location) != io::PathKind::kFolder) continue;
+    std::vector<std::string> names = container.shared_libraries;
+    names.insert(names.end(), container.projects.begin(), container.projects.end());
+    for (const std::string& name : names) {
+      if (name.empty() || workspace.find(name)) continue;
+      const std::string folder = find_beside(container, name);
+      if (folder.empty()) continue;
+      Result<std::unique_ptr<Container>> project = load_project_folder(folder);
+      if (!project.ok()) {
+        diagnostics.error(project.error(), {folder, 0, 0});
+      } else if (project.value() && !has_flows_to_run(project.value()->kind)) {
+        workspace.containers.push_back(std::move(project).value());
+      }
+    }
+  }
+}
+
+std::vector<const Container*> libraries_of(const Workspace& workspace, const Container& container,
+                                           base::Diagnostics& diagnostics) {
+  std::vector<const Container*> out;
+  std::set<const Container*> seen = {&container};
+  collect_libraries(workspace, container, seen, out, diagnostics);
+  return out;
+}
+
+}  // namespace millstream::ace

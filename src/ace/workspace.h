@@ -1,0 +1,34 @@
+// Everything that was named on the command line, as containers with their references resolved: the
+// step between disk and compilation.
+//
+// A path may be a BAR file, a project folder, an unpacked container, a folder of projects (a
+// workspace, to any depth), a work directory (its run/ folder), a folder with loose message flows,
+// or a single .msgflow file's folder. Libraries that a project refers to and that were not named
+// are looked for beside the project. Thread: one.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ace/container.h"
+#include "base/diagnostics.h"
+
+namespace millstream::ace {
+
+constexpr int kWorkspaceDepthMax = 8;
+
+struct Workspace {
+  std::vector<std::unique_ptr<Container>> containers;
+  const Container* find(std::string_view name) const;
+};
+
+// Adds what `path` holds. Problems go to `diagnostics`; what could be read is kept.
+void add_path(Workspace& workspace, const std::string& path, base::Diagnostics& diagnostics);
+// Finds referenced libraries beside the projects that refer to them. Call once after all paths.
+void find_references(Workspace& workspace, base::Diagnostics& diagnostics);
+// The libraries of a container in search order: nested and static ones, then shared ones, each with
+// the libraries it refers to itself. A missing shared library is an error.
+std::vector<const Container*> libraries_of(const Workspace& workspace, const Container& container,
+                                           base::Diagnostics& diagnostics);
+
+}  // namespace millstream::ace
