@@ -19,11 +19,13 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 TEST_FILE = re.compile(r"_(test|bench)\.cc$|_test(ing|_util)?\.h$")
 # Headers of the C library, POSIX and Linux. C++ headers have no extension.
 SYSTEM_FOLDERS = ("sys/", "netinet/", "arpa/", "linux/", "bits/", "asm/")
-SYSTEM_HEADERS = set("""aio.h cpuid.h cxxabi.h dirent.h dlfcn.h elf.h emmintrin.h errno.h execinfo.h fcntl.h features.h fnmatch.h
-  ftw.h getopt.h glob.h grp.h ifaddrs.h immintrin.h inttypes.h langinfo.h limits.h link.h locale.h malloc.h math.h
-  net/if.h netdb.h nmmintrin.h poll.h pthread.h pwd.h sched.h semaphore.h signal.h smmintrin.h spawn.h stdarg.h stddef.h stdint.h
-  stdio.h stdlib.h string.h strings.h syslog.h termios.h time.h tmmintrin.h ucontext.h unistd.h utime.h wchar.h wmmintrin.h
-  x86intrin.h""".split())
+SYSTEM_HEADERS = set("""
+  aio.h cpuid.h cxxabi.h dirent.h dlfcn.h elf.h emmintrin.h errno.h execinfo.h fcntl.h features.h fnmatch.h
+  ftw.h getopt.h glob.h grp.h ifaddrs.h immintrin.h inttypes.h langinfo.h limits.h link.h locale.h malloc.h
+  math.h net/if.h netdb.h nmmintrin.h poll.h pthread.h pwd.h sched.h semaphore.h signal.h smmintrin.h spawn.h
+  stdarg.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h syslog.h termios.h time.h tmmintrin.h
+  ucontext.h unistd.h utime.h wchar.h wmmintrin.h x86intrin.h
+""".split()))
 
 
 class Table:

@@ -72,6 +72,7 @@ class RulesTest(unittest.TestCase):
         self.assertEqual(self.run_on({"src/base/a.cc": "// x\n" * 800, "src/base/b_gen.cc": "// x\n" * 900}), [])
         self.assert_one({"src/base/a.cc": "\nvoid f() {\n" + body(69) + "}\n"}, "src/base/a.cc:2: function-length: 71")
         self.assertEqual(self.run_on({"src/base/a.cc": "void f() {\n" + body(68) + "}\n"}), [])
+        self.assertEqual(self.run_on({"src/base/a_test.cc": 'TEST_CASE("x") {\n' + body(99) + "}\n"}), [])
         self.assert_one({"src/base/a.cc": "// " + "x" * 98 + "\n"}, "src/base/a.cc:1: line-length: 101")
         self.assertEqual(self.run_on({"src/base/a.cc": "// https://" + "x" * 100 + "\n"}), [])
         self.assertEqual(self.run_on({"src/base/a.cc": 'auto a = R"(' + "x" * 100 + ')";\n'}), [])
