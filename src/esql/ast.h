@@ -111,7 +111,7 @@ enum class ExprKind : uint8_t {
   kInterval,
   kSelect,
   kThe,
-  kItem,
+
   kRow,
   kList,
   kQuantifier,
@@ -381,9 +381,6 @@ struct SelectExpr : Expr {
 };
 struct TheExpr : Expr {
   Expr* list;
-};
-struct ItemExpr : Expr {  // ITEM e outside SELECT's own syntax
-  Expr* value;
 };
 struct RowField {
   Expr* value;
