@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "net/errors_gen.h"
 
@@ -74,7 +75,14 @@ void Reactor::stop() {
 void Reactor::post(std::function<void()> task) {
   bool must_wake;
   {
-    std::lock_guard lock(post_mutex_);
+    std::unique_lock lock(post_mutex_);
+    if (has_ended_) {
+      lock.unlock();
+      Reactor* outer = std::exchange(t_current_reactor, this);
+      task();
+      t_current_reactor = outer;
+      return;
+    }
     posted_.push_back(std::move(task));
     must_wake = is_sleeping_;
     is_sleeping_ = false;
@@ -256,7 +264,11 @@ void Reactor::drain_fibers() {
     if (fibers_live_ == 0 || monotonic_time().now_ns() >= until) break;
     if (!ready_first_) poll(refresh_now() + 10 * kMillisecond);
   }
-  run_posted();
+  for (bool is_empty = false; !is_empty;) {
+    run_posted();
+    std::lock_guard lock(post_mutex_);
+    is_empty = has_ended_ = posted_.empty();
+  }
 }
 
 }  // namespace millstream::net

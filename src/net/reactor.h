@@ -47,8 +47,9 @@ class Reactor {
 
   // Runs until stop(); then cancels the remaining fibers and waits for them to end.
   void run();
-  void stop();                            // any thread
-  void post(std::function<void()> task);  // any thread; runs outside fibers, in order
+  void stop();  // any thread
+  // Any thread. Tasks run outside fibers, in order; when run() has returned, on the calling thread.
+  void post(std::function<void()> task);
   void poke() {
     post([] {});
   }  // any thread: look at the clock again
@@ -107,9 +108,10 @@ class Reactor {
   std::vector<PendingTask> pending_tasks_;  // waiting for a free fiber, oldest first
   struct EventBatch;
   std::unique_ptr<EventBatch> batch_;
-  std::mutex post_mutex_;  // leaf lock: guards the two below
+  std::mutex post_mutex_;  // leaf lock: guards the three below
   std::vector<std::function<void()>> posted_;
   bool is_sleeping_ = false;
+  bool has_ended_ = false;
   std::vector<std::function<void()>> running_;  // posted tasks being run
 };
 

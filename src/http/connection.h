@@ -1,0 +1,82 @@
+// One connection of the server: a state machine that reads, frames and answers requests one after
+// the other. Internal to http. Ownership: its shard holds it in a list; it deletes itself, one
+// reactor turn after close(). Thread: the reactor's.
+#pragma once
+#include <cstdint>
+
+#include "http/message_parser.h"
+#include "http/request.h"
+#include "http/server.h"
+#include "http/server_shard.h"
+#include "net/reactor.h"
+
+namespace millstream::http {
+
+class Connection final : private net::IoHandler {
+ public:
+  // Takes the descriptor; closes it at once when it cannot be watched.
+  static void open(ServerShard& shard, int fd);
+  void close();
+
+  void send(Request& request);  // the claimed reply of the current request
+  void set_reply_deadline(int64_t deadline_ns) { set_deadline(deadline_ns); }
+  int fd() const { return fd_; }
+
+ private:
+  friend class ServerShard;
+  enum class State : uint8_t { kHead, kBody, kInFlight, kWriting, kLingering, kClosed };
+
+  Connection(ServerShard& shard, int fd);
+  void on_io(uint32_t events) override;
+  void process();
+  bool receive();
+  size_t receive_target() const;
+  void advance();
+  void advance_body();
+  void begin_body();
+  void dispatch(size_t end);
+  void refuse(int status, const char* text);
+  void reply_unavailable(Request& request, bool must_close);
+  void write_out();
+  void finish_exchange();
+  void drop_request();
+  void begin_lingering();
+  void drain_lingering();
+  void set_deadline(int64_t deadline_ns);
+  void on_deadline();
+  void on_reply_deadline();
+  bool has_progressed();
+
+  ServerShard& shard_;
+  net::Reactor& reactor_;
+  int fd_;
+  State state_ = State::kHead;
+  bool is_readable_ = false;
+  bool is_peer_closed_ = false;
+  bool is_processing_ = false;
+  bool is_counted_ = false;   // the current request is in the server's in-flight count
+  bool must_linger_ = false;  // unread input is likely when this reply has gone
+  bool is_keep_alive_ = true;
+  bool has_head_deadline_ = false;
+  Connection* previous_ = nullptr;  // list of the shard
+  Connection* next_ = nullptr;
+
+  net::Buffer buffer_;
+  size_t used_ = 0;
+  size_t expected_bytes_ = 0;          // size of the last request: the next is read in one go
+  size_t body_in_ = 0, body_out_ = 0;  // chunked decoding
+  Headers headers_;
+  HeadParser parser_;
+  ChunkedDecoder chunks_;
+
+  Request* request_ = nullptr;  // one reference, from dispatch to the end of the exchange
+  size_t head_sent_ = 0;
+  size_t payload_sent_ = 0;
+  bool has_payload_ = false;
+
+  net::Timer timer_;
+  int64_t deadline_ns_ = net::kNever;
+  size_t progress_bytes_ = 0;  // since the last progress check
+};
+
+}  // namespace millstream::http

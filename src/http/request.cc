@@ -1,0 +1,80 @@
+#include "http/request.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "http/connection.h"
+#include "net/address.h"
+
+namespace millstream::http {
+
+RequestRef::RequestRef(const RequestRef& other) : request_(other.request_) {
+  if (request_) request_->references_.fetch_add(1, std::memory_order_relaxed);
+}
+
+RequestRef::~RequestRef() {
+  if (request_) request_->drop();
+}
+
+void Request::drop() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) recycle();
+}
+
+void Request::recycle() {
+  net::Reactor& home = shard_.reactor();
+  if (net::Reactor::current() == &home) {
+    shard_.recycle(this);
+  } else {
+    home.post([this] { shard_.recycle(this); });
+  }
+}
+
+net::Reactor& Request::reactor() const { return shard_.reactor(); }
+
+std::string Request::peer() const {
+  return connection_ ? net::peer_text(connection_->fd()) : std::string();
+}
+
+int Request::local_port() const {
+  net::Address address;
+  socklen_t size = net::Address::kBytesMax;
+  if (!connection_ || getsockname(connection_->fd(), address.data(), &size) != 0) return 0;
+  return address.port();
+}
+
+Response* Request::claim_reply() {
+  if (is_claimed_.exchange(true, std::memory_order_acq_rel)) return nullptr;
+  return &response_;
+}
+
+bool Request::send_reply() {
+  if (is_gone_.load(std::memory_order_acquire)) return false;
+  net::Reactor& home = shard_.reactor();
+  if (net::Reactor::current() == &home) {
+    if (!connection_) return false;
+    connection_->send(*this);
+    return true;
+  }
+  references_.fetch_add(1, std::memory_order_relaxed);
+  home.post([this] {
+    RequestRef self(this);
+    if (connection_) connection_->send(*this);
+  });
+  return true;
+}
+
+bool Request::reply(int status, std::string_view content_type, std::string body) {
+  Response* response = claim_reply();
+  if (!response) return false;
+  response->status = status;
+  if (!content_type.empty()) response->headers.add("Content-Type", content_type);
+  response->body = std::move(body);
+  return send_reply();
+}
+
+void Request::set_reply_deadline(int64_t deadline_ns, std::function<void(RequestRef)> on_timeout) {
+  on_timeout_ = std::move(on_timeout);
+  if (connection_ && !is_replied()) connection_->set_reply_deadline(deadline_ns);
+}
+
+}  // namespace millstream::http

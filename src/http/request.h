@@ -1,0 +1,112 @@
+// One request of the server from its last byte to the end of both its reply and its users. A
+// Request owns the buffer its views point into, and the reply. It is pooled by its connection's
+// reactor.
+//
+// Who wants to reply claims the reply first: of several flows, time-outs and refusals exactly one
+// wins.
+//   if (Response* r = request->claim_reply()) { r->body = ...; request->send_reply(); }
+// Thread: claim and send on any thread; body and headers are read-only and may be read on any
+// thread.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "http/message_parser.h"
+#include "http/response.h"
+
+namespace millstream::net {
+class Reactor;
+}
+
+namespace millstream::http {
+
+class Connection;
+class ServerShard;
+class Request;
+
+// Shared handle; the connection holds one, handlers and pending replies the others.
+class RequestRef {
+ public:
+  RequestRef() = default;
+  explicit RequestRef(Request* adopted) : request_(adopted) {}
+  RequestRef(const RequestRef& other);
+  RequestRef(RequestRef&& other) noexcept : request_(other.release()) {}
+  RequestRef& operator=(RequestRef other) noexcept {
+    std::swap(request_, other.request_);
+    return *this;
+  }
+  ~RequestRef();
+  Request* operator->() const { return request_; }
+  Request& operator*() const { return *request_; }
+  Request* get() const { return request_; }
+  explicit operator bool() const { return request_ != nullptr; }
+  Request* release() {
+    Request* out = request_;
+    request_ = nullptr;
+    return out;
+  }
+
+ private:
+  Request* request_ = nullptr;
+};
+
+class Request {
+ public:
+  const RequestHead& head() const { return head_; }
+  std::string_view method() const { return head_.method; }
+  std::string_view path() const { return head_.path; }
+  std::string_view query() const { return head_.query; }
+  const Headers& headers() const { return headers_; }
+  // Contiguous, with at least net::Buffer::kPadding readable bytes behind it.
+  std::string_view body() const { return body_; }
+  // The same bytes for parsers that work in place; never beyond body().size().
+  char* mutable_body() { return const_cast<char*>(body_.data()); }
+  uint64_t id() const { return id_; }                 // unique in the server's life
+  int64_t arrival_ns() const { return arrival_ns_; }  // reactor clock, when complete
+  net::Reactor& reactor() const;                      // of the connection
+  std::string peer() const;  // "address:port" of the client; reactor thread
+  int local_port() const;
+
+  // The response to fill, or null when somebody else has claimed the reply or the time is over.
+  Response* claim_reply();
+  // After a claim. False when the client is known to be gone.
+  bool send_reply();
+  // Claims, fills and sends; false when it was too late.
+  bool reply(int status, std::string_view content_type, std::string body);
+  bool is_replied() const { return is_claimed_.load(std::memory_order_acquire); }
+
+  // Reactor thread. When the time is over without a claim, `on_timeout` runs in a fiber (it may
+  // reply); without one, or if it does not claim, the client gets 504. kNever: wait for ever.
+  void set_reply_deadline(int64_t deadline_ns, std::function<void(RequestRef)> on_timeout = {});
+
+  // One pointer for the user of the server, e.g. a per-URL context. Not owned.
+  void* user = nullptr;
+
+ private:
+  friend class Connection;
+  friend class RequestRef;
+  friend class ServerShard;
+  explicit Request(ServerShard& shard) : shard_(shard) {}
+  void drop();  // one reference
+  void recycle();
+
+  ServerShard& shard_;
+  std::atomic<uint32_t> references_{0};
+  std::atomic<bool> is_claimed_{false};
+  std::atomic<bool> is_gone_{false};
+  Connection* connection_ = nullptr;  // reactor thread; null once the exchange is over
+  net::Buffer buffer_;
+  RequestHead head_;
+  Headers headers_;
+  std::string_view body_;
+  uint64_t id_ = 0;
+  int64_t arrival_ns_ = 0;
+  Response response_;
+  std::string head_out_;
+  std::function<void(RequestRef)> on_timeout_;
+};
+
+}  // namespace millstream::http

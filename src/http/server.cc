@@ -1,0 +1,172 @@
+#include "http/server.h"
+
+#include <unistd.h>
+
+#include "http/connection.h"
+#include "http/errors_gen.h"
+#include "http/server_shard.h"
+#include "net/waiting.h"
+
+namespace millstream::http {
+
+ServerShard::~ServerShard() {
+  for (Request* request : free_requests_) delete request;
+}
+
+Request* ServerShard::take_request() {
+  Request* request;
+  if (free_requests_.empty()) {
+    request = new Request(*this);  // pooled; see recycle()
+  } else {
+    request = free_requests_.back();
+    free_requests_.pop_back();
+  }
+  ++live_requests_;
+  request->id_ = next_id_++;
+  request->references_.store(1, std::memory_order_relaxed);
+  return request;
+}
+
+void ServerShard::recycle(Request* request) {
+  request->buffer_.release();
+  request->response_.clear();
+  if (request->response_.body.capacity() > kKeptBodyBytesMax) {
+    std::string().swap(request->response_.body);
+  }
+  request->headers_.clear();
+  request->head_ = {};
+  request->body_ = {};
+  request->head_out_.clear();
+  request->on_timeout_ = nullptr;
+  request->connection_ = nullptr;
+  request->user = nullptr;
+  request->is_claimed_.store(false, std::memory_order_relaxed);
+  request->is_gone_.store(false, std::memory_order_relaxed);
+  --live_requests_;
+  if (free_requests_.size() < kFreeRequestsMax) {
+    free_requests_.push_back(request);
+  } else {
+    delete request;
+  }
+  if (is_retired_ && live_requests_ == 0) delete this;
+}
+
+void ServerShard::link(Connection& connection) {
+  connection.next_ = first_;
+  if (first_) first_->previous_ = &connection;
+  first_ = &connection;
+}
+
+void ServerShard::unlink(Connection& connection) {
+  (connection.previous_ ? connection.previous_->next_ : first_) = connection.next_;
+  if (connection.next_) connection.next_->previous_ = connection.previous_;
+  connection.previous_ = connection.next_ = nullptr;
+}
+
+void ServerShard::close_all() {
+  while (first_) first_->close();
+}
+
+void ServerShard::retire() {
+  is_retired_ = true;
+  if (live_requests_ == 0) delete this;
+}
+
+Server::Server(net::ReactorPool& pool, ServerOptions options)
+    : pool_(pool), options_(std::move(options)) {}
+
+std::unique_ptr<Server> Server::create(net::ReactorPool& pool, ServerOptions options,
+                                       Handler handler) {
+  std::unique_ptr<Server> server(new Server(pool, std::move(options)));
+  auto shared = std::make_shared<const Handler>(std::move(handler));
+  for (int i = 0; i < pool.size(); ++i) {
+    server->shards_.push_back(
+        new ServerShard(*server, pool.reactor(i), static_cast<uint64_t>(i) + 1, shared));
+  }
+  return server;
+}
+
+namespace {
+// Runs the task on the reactor outside fibers and waits.
+void run_on_reactor(net::Reactor& reactor, const std::function<void()>& task) {
+  net::FiberEvent done;
+  reactor.post([&] {
+    task();
+    done.set();
+  });
+  done.wait(net::kNever, false);
+}
+}  // namespace
+
+Server::~Server() {
+  stop(0);
+  for (ServerShard* shard : shards_) {
+    run_on_reactor(shard->reactor(), [shard] { shard->retire(); });
+  }
+}
+
+Result<int> Server::listen(const std::string& host, int port) {
+  auto on_accept = [this](net::Reactor& reactor, int fd) { adopt(reactor, fd); };
+  auto listener = net::Listener::open(pool_, host, port, on_accept);
+  if (!listener.ok()) {
+    std::string why = listener.error().text;
+    return base::wrap_error(base::make_error(errors::kServerStart, {why}),
+                            std::move(listener).take_status());
+  }
+  int bound = listener.value()->port();
+  listeners_.push_back(std::move(listener).take_value());
+  return bound;
+}
+
+ServerShard& Server::shard_of(const net::Reactor& reactor) {
+  for (ServerShard* shard : shards_) {
+    if (&shard->reactor() == &reactor) return *shard;
+  }
+  return *shards_.front();
+}
+
+void Server::adopt(net::Reactor& reactor, int fd) {
+  if (connections_.load(std::memory_order_relaxed) >=
+          static_cast<int64_t>(options_.connections_max) ||
+      is_stopping()) {
+    ::close(fd);
+    return;
+  }
+  Connection::open(shard_of(reactor), fd);
+}
+
+void Server::stop(int64_t grace_ns) {
+  if (is_stopped_) return;
+  is_stopped_ = true;
+  is_stopping_.store(true, std::memory_order_release);
+  for (auto& listener : listeners_) listener->close();
+  // Polled: a stop is rare, and nothing on the request path has to pay for it.
+  int64_t until = net::monotonic_time().now_ns() + grace_ns;
+  while (in_flight_.load(std::memory_order_acquire) > 0 && net::monotonic_time().now_ns() < until) {
+    net::sleep_for(2 * net::kMillisecond);
+  }
+  // Two rounds: connections handed over by the listener may still be in the queues of the first.
+  for (int round = 0; round < 2; ++round) {
+    for (ServerShard* shard : shards_) {
+      run_on_reactor(shard->reactor(), [shard] { shard->close_all(); });
+    }
+  }
+}
+
+ServerStats Server::stats() const {
+  ServerStats out;
+  for (const ServerShard* shard : shards_) {
+    out.requests += shard->requests.value();
+    out.refused += shard->refused.value();
+    out.bad_requests += shard->bad_requests.value();
+    out.reply_timeouts += shard->reply_timeouts.value();
+    out.connections_accepted += shard->accepted.value();
+    out.receive_calls += shard->receive_calls.value();
+    out.send_calls += shard->send_calls.value();
+  }
+  out.in_flight = in_flight_.load(std::memory_order_relaxed);
+  out.connections = connections_.load(std::memory_order_relaxed);
+  return out;
+}
+
+}  // namespace millstream::http

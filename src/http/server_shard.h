@@ -1,0 +1,67 @@
+// What the server keeps on each reactor: connections, pooled requests, counters. Internal to http.
+// Ownership: made by the server; deleted by retire() or with the last live request after it.
+// Thread: the reactor's; counters are read from any thread.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "http/date.h"
+#include "http/server.h"
+
+namespace millstream::http {
+
+class Connection;
+class Request;
+
+// Written by one thread, read by any.
+class ShardCounter {
+ public:
+  void add(uint64_t n = 1) {
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+class ServerShard {
+ public:
+  static constexpr size_t kFreeRequestsMax = 1024;
+  static constexpr size_t kKeptBodyBytesMax = 64 * 1024;  // capacity a pooled reply may keep
+
+  // Shares the handler with the other shards and the server: it lives as long as a request does.
+  using HandlerPtr = std::shared_ptr<const Server::Handler>;
+
+  ServerShard(Server& server, net::Reactor& reactor, uint64_t index, HandlerPtr handler)
+      : server_(server), reactor_(reactor), handler_(std::move(handler)), next_id_(index << 48) {}
+  ~ServerShard();
+  Server& server() { return server_; }
+  net::Reactor& reactor() const { return reactor_; }
+  const Server::Handler& handler() const { return *handler_; }
+  std::string_view date() { return date_.text(reactor_.now_ns()); }
+
+  Request* take_request();
+  void recycle(Request* request);
+  void link(Connection& connection);
+  void unlink(Connection& connection);
+  void close_all();
+  void retire();  // the server ends: no connection is left
+
+  ShardCounter requests, refused, bad_requests, reply_timeouts, accepted, receive_calls, send_calls;
+
+ private:
+  Server& server_;
+  net::Reactor& reactor_;
+  HandlerPtr handler_;
+  DateCache date_;
+  uint64_t next_id_;
+  std::vector<Request*> free_requests_;
+  size_t live_requests_ = 0;
+  bool is_retired_ = false;
+  Connection* first_ = nullptr;
+};
+
+}  // namespace millstream::http
