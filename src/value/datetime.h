@@ -74,6 +74,8 @@ Status add_intervals(const Value& a, const Value& b, bool subtract, Value& out);
 // `factor` is kInteger, kFloat or kDecimal. Division by zero and overflow are errors.
 Status scale_interval(const Value& interval, const Value& factor, bool divide, Value& out);
 Status negate_interval(const Value& interval, Value& out);
+// The same length under another qualifier of its family, truncated to that one's last field.
+Status requalify_interval(const Value& interval, IntervalQualifier qualifier, Value& out);
 // False when one is months and the other microseconds.
 bool compare_intervals(const Value& a, const Value& b, int& order);
 // `count` of the first (or only) field of the qualifier, as CAST(n AS INTERVAL DAY) does.

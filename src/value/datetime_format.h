@@ -2,12 +2,15 @@
 // and the ISO forms I, IU, T, TU.
 //
 // Formatting uses the zone for z and Z: a local value has the zone's offset at that moment, a GMT
-// value has offset zero. Parsing a text that states an offset converts to the target's clock (local
-// or GMT); without one the text is the target's own clock reading. Fields that the pattern does not
-// mention take 1970-01-01 00:00:00. Parsing is lenient where the product is: a single letter takes
-// as many digits as there are, names match in any case, values carry over (month 13 is January).
-// Errors say which character of the text did not match which part of the pattern.
-// Thread: any.
+// value has offset zero; the date of a TIME is that of `now`. Parsing a text that states an offset
+// converts to the target's clock (local or GMT); without one the text is the target's own reading.
+//
+// Parsing is as strict as the product: hh takes exactly two digits and no 16, one letter takes one
+// or two; names match in any case; trailing blanks are ignored. What the pattern does not mention:
+// parts above the largest date part given are those of the current date, parts below are 1; the
+// time of day is the current one, as far as it is not given (no fraction once seconds are given).
+// The ISO forms fill up with 1 and 0. Errors say which text did not match which part of the
+// pattern. Thread: any.
 #pragma once
 #include <string>
 #include <string_view>
@@ -22,7 +25,7 @@ constexpr size_t kMaxPatternBytes = 4096;
 
 // `v` is one of the five datetime kinds.
 Status format_datetime(const Value& v, std::string_view pattern, const TimeZone& local,
-                       std::string& out);
+                       int64_t now_gmt_micros, std::string& out);
 Status parse_datetime(std::string_view text, std::string_view pattern, Kind kind,
                       const TimeZone& local, int64_t now_gmt_micros, Value& out);
 

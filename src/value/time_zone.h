@@ -22,7 +22,8 @@ class TimeZone {
   TimeZone();  // GMT
   static TimeZone utc() { return TimeZone(); }
   static TimeZone fixed(int32_t offset_seconds, std::string_view abbreviation = {});
-  // A name of the zone database ("Europe/Paris") or a POSIX TZ string; "Z", "UTC", "GMT+3".
+  // A name of the zone database ("Europe/Paris"), "Z", "UTC", "GMT", or a POSIX TZ string (where
+  // GMT+3 is three hours west).
   static Result<TimeZone> load(std::string_view name);
   // From the bytes of a zone file.
   static Result<TimeZone> from_tzif(std::string_view bytes, std::string_view name);
