@@ -25,7 +25,7 @@ SYSTEM_HEADERS = set("""
   math.h net/if.h netdb.h nmmintrin.h poll.h pthread.h pwd.h sched.h semaphore.h signal.h smmintrin.h spawn.h
   stdarg.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h syslog.h termios.h time.h tmmintrin.h
   ucontext.h unistd.h utime.h wchar.h wmmintrin.h x86intrin.h
-""".split()))
+""".split())
 
 
 class Table:
