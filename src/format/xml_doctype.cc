@@ -426,8 +426,11 @@ bool XmlTokenizer::entity_value(const char** p, const char* end, std::string_vie
     }
     out.append(arena_, *q++);
   }
-  *value = out.view();
-  if (out.empty()) *value = std::string_view("", 0);
+  // 16 bytes more are readable, as builders of trees expect of every name.
+  constexpr size_t kPadding = 16;
+  size_t size = out.view().size();
+  out.append(arena_, std::string_view("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", kPadding));
+  *value = out.view().substr(0, size);
   return true;
 }
 

@@ -23,6 +23,10 @@ struct ParseOptions {
   bool retain_mixed_content = false;
   bool retain_comments = false;
   bool retain_processing_instructions = false;
+  bool retain_document_type = false;  // XMLNSC: keep the DOCTYPE as a DocumentType element
+  // XMLNSC: local names (also //name) of elements kept as text, separated by blanks; lives as long
+  // as the deployment.
+  std::string_view opaque_elements;
   bool is_immediate = false;  // validateTiming immediate or complete: parse at once
   uint32_t depth_max = 10'000;
 };
