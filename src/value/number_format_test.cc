@@ -120,7 +120,7 @@ TEST_CASE("number patterns: number to text") {
       {"0 0", "1", "bad pattern"},
       {"5", "1", "bad pattern"},
       {".", "1", "bad pattern"},
-      {"0:groupsep=.", "1", "bad pattern"},
+      {"#,##0:groupsep=.", "1", "bad pattern"},
   };
   for (const FormatCase& c : cases) {
     INFO(std::string(c.pattern), " ", std::string(c.number));

@@ -1,0 +1,351 @@
+// Comparison, LIKE and three-valued logic.
+#include <cstring>
+#include <span>
+
+#include "esql/errors_gen.h"
+#include "esql/cast.h"
+#include "esql/operators.h"
+#include "text/utf8.h"
+#include "value/datetime.h"
+#include "value/decimal.h"
+
+namespace millstream::esql {
+
+namespace {
+
+using value::Decimal;
+using value::Kind;
+using value::Ordering;
+using value::Value;
+
+Ordering order_of(int order) {
+  return order < 0 ? Ordering::kLess : order > 0 ? Ordering::kGreater : Ordering::kEqual;
+}
+
+template <typename T>
+Ordering order_numbers(T a, T b) {
+  if (a < b) return Ordering::kLess;
+  if (a > b) return Ordering::kGreater;
+  return a == b ? Ordering::kEqual : Ordering::kUnordered;  // NaN
+}
+
+const char* symbol_of_compare(CompareOp op) {
+  constexpr const char* kSymbols[] = {"=", "<>", "<", ">", "<=", ">="};
+  return kSymbols[static_cast<int>(op)];
+}
+
+Tri decide(CompareOp op, Ordering order) {
+  bool is_true = false;
+  switch (op) {
+    case CompareOp::kEqual:
+      is_true = order == Ordering::kEqual;
+      break;
+    case CompareOp::kNotEqual:
+      is_true = order != Ordering::kEqual;
+      break;
+    case CompareOp::kLess:
+      is_true = order == Ordering::kLess;
+      break;
+    case CompareOp::kGreater:
+      is_true = order == Ordering::kGreater;
+      break;
+    case CompareOp::kLessEqual:
+      is_true = order == Ordering::kLess || order == Ordering::kEqual;
+      break;
+    case CompareOp::kGreaterEqual:
+      is_true = order == Ordering::kGreater || order == Ordering::kEqual;
+      break;
+  }
+  return is_true ? Tri::kTrue : Tri::kFalse;
+}
+
+// UTF-8 keeps the order of code points.
+Ordering order_bytes(std::string_view a, std::string_view b) {
+  size_t shared = a.size() < b.size() ? a.size() : b.size();
+  int order = shared == 0 ? 0 : std::memcmp(a.data(), b.data(), shared);
+  if (order != 0) return order_of(order);
+  return order_numbers(a.size(), b.size());
+}
+
+std::string_view without_trailing_blanks(std::string_view s) {
+  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+  return s;
+}
+
+Ordering order_text(std::string_view a, std::string_view b) {
+  if (a.size() == b.size()) {
+    int order = a.empty() ? 0 : std::memcmp(a.data(), b.data(), a.size());
+    if (order == 0) return Ordering::kEqual;
+  }
+  return order_bytes(without_trailing_blanks(a), without_trailing_blanks(b));
+}
+
+Ordering order_bits(const Value& a, const Value& b) {
+  // Padding bits are zero, so whole bytes can be compared before the lengths.
+  uint32_t shared = a.size < b.size ? a.size : b.size;
+  size_t bytes = (static_cast<size_t>(shared) + 7) / 8;
+  for (size_t i = 0; i < bytes; ++i) {
+    unsigned x = static_cast<unsigned char>(a.data[i]), y = static_cast<unsigned char>(b.data[i]);
+    if (i + 1 == bytes && shared % 8 != 0) {
+      unsigned mask = 0xFF00u >> (shared % 8);
+      x &= mask;
+      y &= mask;
+    }
+    if (x != y) return x < y ? Ordering::kLess : Ordering::kGreater;
+  }
+  return order_numbers(a.size, b.size);
+}
+
+double real_of(const Value& v) {
+  if (v.kind == Kind::kFloat) return v.real;
+  return v.kind == Kind::kInteger ? static_cast<double>(v.integer) : v.as_decimal().to_double();
+}
+
+Ordering order_decimals(const Value& a, const Value& b) {
+  int order;
+  if (value::try_compare_inline(a, b, order)) return order_of(order);
+  auto decimal_of = [](const Value& v) {
+    return v.kind == Kind::kInteger ? Decimal::from_int64(v.integer) : v.as_decimal();
+  };
+  return Decimal::compare(decimal_of(a), decimal_of(b));
+}
+
+bool is_number_kind(Kind k) {
+  return k == Kind::kInteger || k == Kind::kFloat || k == Kind::kDecimal;
+}
+
+// Both datetimes as a local clock reading, for a pair of kinds that may be compared.
+bool try_order_datetimes(EvalContext& context, const Value& a, const Value& b, Ordering& out) {
+  auto is_clock = [](Kind k) { return k == Kind::kTime || k == Kind::kGmtTime; };
+  if (!value::is_datetime(a.kind) || !value::is_datetime(b.kind)) return false;
+  if (is_clock(a.kind) != is_clock(b.kind)) return false;
+  auto reading = [&](const Value& v) {
+    const value::TimeZone& zone = context.local_zone;
+    if (v.kind == Kind::kDate) return v.integer * value::kMicrosPerDay;
+    if (v.kind == Kind::kGmtTimestamp) return zone.to_local(v.integer);
+    if (v.kind != Kind::kGmtTime) return v.integer;
+    int64_t offset = zone.offset_at_gmt(context.now_gmt_micros) * value::kMicrosPerSecond;
+    return value::floor_mod(v.integer + offset, value::kMicrosPerDay);
+  };
+  out = order_numbers(reading(a), reading(b));
+  return true;
+}
+
+// The CHARACTER side of a comparison, as the type of the other side.
+Status cast_side(EvalContext& context, const Value& text, const Value& other, Value& out) {
+  if (other.kind == Kind::kInterval) return value::parse_interval_text(text.text(), nullptr, out);
+  CastTarget target;
+  target.kind = other.kind;
+  return cast(context, std::span<const Value>(&text, 1), target, CastClauses{}, out);
+}
+
+Status order_same_kind(const Value& a, const Value& b, CompareOp op, Ordering& out) {
+  switch (a.kind) {
+    case Kind::kCharacter:
+      out = order_text(a.text(), b.text());
+      return {};
+    case Kind::kBlob:
+      out = order_bytes(a.text(), b.text());
+      return {};
+    case Kind::kBit:
+      out = order_bits(a, b);
+      return {};
+    case Kind::kFloat:
+      out = order_numbers(a.real, b.real);
+      return {};
+    case Kind::kDecimal:
+      out = order_decimals(a, b);
+      return {};
+    case Kind::kInterval: {
+      int order;
+      if (!value::compare_intervals(a, b, order)) {
+        return base::make_error(
+            errors::kIncompatibleOperands,
+            {symbol_of_compare(op), "INTERVAL of months", "INTERVAL of days or seconds"});
+      }
+      out = order_of(order);
+      return {};
+    }
+    default:
+      out = order_numbers(a.integer, b.integer);
+      return {};
+  }
+}
+
+Status order_mixed(EvalContext& context, const Value& a, const Value& b, CompareOp op,
+                   Ordering& out) {
+  if (is_number_kind(a.kind) && is_number_kind(b.kind)) {
+    bool is_float = a.kind == Kind::kFloat || b.kind == Kind::kFloat;
+    out = is_float ? order_numbers(real_of(a), real_of(b)) : order_decimals(a, b);
+    return {};
+  }
+  if (a.kind == Kind::kCharacter || b.kind == Kind::kCharacter) {
+    bool a_is_text = a.kind == Kind::kCharacter;
+    Value converted;
+    MS_TRY(cast_side(context, a_is_text ? a : b, a_is_text ? b : a, converted));
+    if (converted.is_null()) {  // the text UNKNOWN as a BOOLEAN
+      out = Ordering::kUnordered;
+      return {};
+    }
+    return order_same_kind(a_is_text ? converted : a, a_is_text ? b : converted, op, out);
+  }
+  if (try_order_datetimes(context, a, b, out)) return {};
+  return base::make_error(
+      errors::kIncompatibleOperands,
+      {symbol_of_compare(op), value::kind_name(a.kind), value::kind_name(b.kind)});
+}
+
+// One character of a LIKE pattern.
+struct LikeItem {
+  enum class Type : uint8_t { kLiteral, kOne, kMany } type = Type::kLiteral;
+  std::string_view bytes;  // of the character
+  size_t size = 0;         // in the pattern, with its escape
+};
+
+std::string_view character_at(std::string_view s, size_t at) {
+  return s.substr(at, text::advance_code_points(s, at, 1) - at);
+}
+
+LikeItem like_item(std::string_view pattern, size_t at, std::string_view escape) {
+  std::string_view c = character_at(pattern, at);
+  if (!escape.empty() && c == escape) {
+    std::string_view next = character_at(pattern, at + c.size());
+    return {LikeItem::Type::kLiteral, next, c.size() + next.size()};
+  }
+  if (c == "%") return {LikeItem::Type::kMany, c, 1};
+  if (c == "_") return {LikeItem::Type::kOne, c, 1};
+  return {LikeItem::Type::kLiteral, c, c.size()};
+}
+
+// Goes back only to the newest %, which is enough: an earlier one cannot help.
+bool matches_like(std::string_view s, std::string_view pattern, std::string_view escape) {
+  size_t i = 0, p = 0;
+  size_t retry_text = 0, retry_pattern = std::string_view::npos;
+  while (true) {
+    if (p < pattern.size()) {
+      LikeItem item = like_item(pattern, p, escape);
+      if (item.type == LikeItem::Type::kMany) {
+        p += item.size;
+        retry_pattern = p;
+        retry_text = i;
+        if (p == pattern.size()) return true;
+        continue;
+      }
+      if (i < s.size()) {
+        std::string_view c = character_at(s, i);
+        if (item.type == LikeItem::Type::kOne || c == item.bytes) {
+          i += c.size();
+          p += item.size;
+          continue;
+        }
+      }
+    } else if (i == s.size()) {
+      return true;
+    }
+    if (retry_pattern == std::string_view::npos || retry_text >= s.size()) return false;
+    retry_text += character_at(s, retry_text).size();
+    i = retry_text;
+    p = retry_pattern;
+  }
+}
+
+Status check_like_escape(std::string_view pattern, std::string_view escape) {
+  auto refuse = [&](const char* why) {
+    return base::make_error(errors::kLikeEscape, {std::string(pattern), why});
+  };
+  if (text::count_code_points(escape) != 1) return refuse("it is not one character");
+  for (size_t at = 0; at < pattern.size();) {
+    std::string_view c = character_at(pattern, at);
+    at += c.size();
+    if (c != escape) continue;
+    if (at == pattern.size()) return refuse("nothing follows it");
+    at += character_at(pattern, at).size();
+  }
+  return {};
+}
+
+}  // namespace
+
+Status compare(EvalContext& context, CompareOp op, const Value& a, const Value& b, Tri& out) {
+  if (a.is_null() || b.is_null()) {
+    out = Tri::kUnknown;
+    return {};
+  }
+  Ordering order = Ordering::kUnordered;
+  if (a.kind == b.kind) {
+    MS_TRY(order_same_kind(a, b, op, order));
+  } else {
+    MS_TRY(order_mixed(context, a, b, op, order));
+    bool is_unknown_text = order == Ordering::kUnordered && a.kind != Kind::kFloat &&
+                           b.kind != Kind::kFloat && a.kind != Kind::kDecimal &&
+                           b.kind != Kind::kDecimal;
+    if (is_unknown_text) {
+      out = Tri::kUnknown;
+      return {};
+    }
+  }
+  out = decide(op, order);
+  return {};
+}
+
+Status like(EvalContext&, const Value& text, const Value& pattern, const Value& escape, Tri& out) {
+  if (text.is_null() || pattern.is_null()) {
+    out = Tri::kUnknown;
+    return {};
+  }
+  if (text.kind != Kind::kCharacter || pattern.kind != Kind::kCharacter) {
+    return base::make_error(errors::kIncompatibleOperands,
+                            {"LIKE", value::kind_name(text.kind), value::kind_name(pattern.kind)});
+  }
+  std::string_view escape_text;
+  if (!escape.is_null()) {
+    if (escape.kind != Kind::kCharacter) {
+      return base::make_error(errors::kLikeEscape,
+                              {std::string(pattern.text()), "it is not CHARACTER"});
+    }
+    escape_text = escape.text();
+    MS_TRY(check_like_escape(pattern.text(), escape_text));
+  }
+  out = matches_like(text.text(), pattern.text(), escape_text) ? Tri::kTrue : Tri::kFalse;
+  return {};
+}
+
+Status to_tri(EvalContext& context, const Value& v, Tri& out) {
+  if (v.kind == Kind::kBoolean) {
+    out = v.boolean() ? Tri::kTrue : Tri::kFalse;
+    return {};
+  }
+  if (v.is_null()) {
+    out = Tri::kUnknown;
+    return {};
+  }
+  if (v.kind != Kind::kCharacter) {
+    return base::make_error(errors::kNotBoolean, {value::kind_name(v.kind)});
+  }
+  CastTarget target;
+  target.kind = Kind::kBoolean;
+  Value converted;
+  MS_TRY(cast(context, std::span<const Value>(&v, 1), target, CastClauses{}, converted));
+  return to_tri(context, converted, out);
+}
+
+Tri tri_and(Tri a, Tri b) {
+  if (a == Tri::kFalse || b == Tri::kFalse) return Tri::kFalse;
+  return a == Tri::kTrue && b == Tri::kTrue ? Tri::kTrue : Tri::kUnknown;
+}
+
+Tri tri_or(Tri a, Tri b) {
+  if (a == Tri::kTrue || b == Tri::kTrue) return Tri::kTrue;
+  return a == Tri::kFalse && b == Tri::kFalse ? Tri::kFalse : Tri::kUnknown;
+}
+
+Tri tri_not(Tri a) {
+  if (a == Tri::kUnknown) return a;
+  return a == Tri::kTrue ? Tri::kFalse : Tri::kTrue;
+}
+
+Value tri_value(Tri t) {
+  return t == Tri::kUnknown ? Value::null() : Value::make_boolean(t == Tri::kTrue);
+}
+
+}  // namespace millstream::esql
