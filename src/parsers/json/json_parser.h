@@ -55,26 +55,25 @@ class TreeBuilder {
   bool run();
 
  private:
-  struct State;
+  struct Cursor;
   // Containers nested deeper than this get no name prediction.
   static constexpr uint32_t kPredictedDepth = 64;
   static constexpr uint32_t kCacheSize = 128;
+  static constexpr size_t kBlockElements = 64;
 
-  tree::Element* append(tree::Element* parent, const base::QName* name, tree::FieldType type);
-  const base::QName* name_of(std::string_view raw, uint32_t depth);
-  bool read_value(tree::Element* parent, const base::QName* name, bool& is_container);
-  bool read_string(tree::Element* e, uint32_t start);
-  bool read_number(tree::Element* e, uint32_t start);
-  bool read_literal(tree::Element* e, uint32_t start);
-  bool decode(std::string_view raw, std::string_view& out);
-  void record(tree::Element* e, std::string_view token);
-  std::string_view token_at(uint32_t start) const;
+  bool build(Cursor& c);
+  bool open_container(Cursor& c, tree::Element* e);
+  bool read_value(Cursor& c, const base::QName* name, bool& is_container);
+  bool read_name(Cursor& c, const base::QName*& name);
+  tree::Element* new_block(Cursor& c);
+  const base::QName* find_name(std::string_view raw);
+  bool read_literal(tree::Element* e, std::string_view token);
+  bool read_number(tree::Element* e, std::string_view token);
+  bool decode(std::string_view& raw);
 
   JsonParser& parser_;
   std::string_view text_;
-  const uint32_t* next_ = nullptr;  // the next structural offset
-  bool has_escapes_ = false;
-  tree::Element* hints_[kPredictedDepth];      // the member expected next, by depth
+  tree::Element* hints_[kPredictedDepth];      // of the enclosing containers, by depth
   const base::QName* cache_[kCacheSize] = {};  // names seen in this document, by cheap hash
 };
 
