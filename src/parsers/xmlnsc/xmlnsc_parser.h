@@ -1,5 +1,5 @@
-// The on-demand parser of XMLNSC. One lives in the arena for every body; see xmlnsc.h for the tree.
-// Thread: one.
+// The on-demand parser of XMLNSC. One lives in the arena for every body; see xmlnsc_domain.h for
+// the tree. Thread: one.
 #pragma once
 #include "format/xml_tokenizer.h"
 #include "parsers/common/xml_namespaces.h"

@@ -12,6 +12,7 @@
 
 namespace millstream::parsers::xmlnsc {
 
-const tree::Domain& domain();
+extern const tree::Domain kDomain;
+inline const tree::Domain& domain() { return kDomain; }
 
 }  // namespace millstream::parsers::xmlnsc

@@ -1,4 +1,4 @@
-#include "parsers/xmlnsc/xmlnsc.h"
+#include "parsers/xmlnsc/xmlnsc_domain.h"
 
 #include "parsers/common/xml_encoding.h"
 #include "parsers/common/xml_writer.h"
@@ -65,7 +65,7 @@ Status serialise_xmlnsc(tree::TreeContext& context, tree::Element* e,
   if (e->has_flag(tree::kFlagDomainRoot)) {
     auto* root = static_cast<tree::DomainRoot*>(e);
     tree::complete(e);
-    if (root->parser && root->domain == &domain()) {
+    if (root->parser && root->domain == &kDomain) {
       MS_TRY(static_cast<XmlnscParser*>(root->parser)->repeat_error());
     }
     status = writer.write_document(e);
@@ -81,10 +81,7 @@ Status serialise_xmlnsc(tree::TreeContext& context, tree::Element* e,
 
 }  // namespace
 
-const tree::Domain& domain() {
-  static constexpr tree::Domain kDomain{"XMLNSC",     "xmlnsc",         true,
-                                        parse_xmlnsc, serialise_xmlnsc, tree::kNameValue};
-  return kDomain;
-}
+constinit const tree::Domain kDomain{"XMLNSC",     "xmlnsc",         true,
+                                     parse_xmlnsc, serialise_xmlnsc, tree::kNameValue};
 
 }  // namespace millstream::parsers::xmlnsc

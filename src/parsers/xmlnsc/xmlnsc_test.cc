@@ -1,0 +1,153 @@
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+
+#include "parsers/xmlnsc/xmlnsc_domain.h"
+#include "tree/assembly.h"
+#include "tree/edit.h"
+
+namespace millstream::parsers::xmlnsc {
+namespace {
+
+using tree::Element;
+
+struct Body {
+  Body() : arena(make_table()) {}
+  static std::shared_ptr<base::NameTable> make_table() {
+    auto table = std::make_shared<base::NameTable>();
+    table->freeze();
+    return table;
+  }
+  tree::TreeContext& context() { return arena.context(); }
+  tree::DomainRoot* parse(std::string_view xml, const tree::ParseOptions& options = {}) {
+    text = std::string(xml);
+    root = tree::make_domain_root(context(), domain(), context().names.qname("XMLNSC"));
+    Status status = domain().parse(context(), root, text, options);
+    CHECK(status.ok());
+    return root;
+  }
+  std::string write(const tree::SerialiseOptions& options = {}) {
+    std::string out;
+    Status status = domain().serialise(context(), root, options, out);
+    if (!status.ok()) return "error: " + status.error().text;
+    return out;
+  }
+  // Parses all and writes it again.
+  std::string round(std::string_view xml, const tree::ParseOptions& options = {}) {
+    parse(xml, options);
+    tree::complete(root);
+    return write();
+  }
+  Element* at(std::initializer_list<std::string_view> path) {
+    Element* e = root;
+    for (std::string_view name : path) {
+      if (e) e = tree::find_child(e, name);
+    }
+    return e;
+  }
+  std::string value(std::initializer_list<std::string_view> path) {
+    Element* e = at(path);
+    if (!e) return "(missing)";
+    value::Value v = tree::scalar_value(e);
+    return v.is_null() ? "(null)" : std::string(v.text());
+  }
+  tree::MessageArena arena;
+  std::string text;
+  tree::DomainRoot* root = nullptr;
+};
+
+std::string pad(std::string_view xml) {  // enough text behind it for the fast loop
+  return std::string(xml) + "<!--" + std::string(200, '-').replace(0, 200, 200, 'x') + "-->";
+}
+
+TEST_CASE("xmlnsc: the empty and null table") {
+  for (bool is_padded : {false, true}) {
+    Body b;
+    std::string xml =
+        "<r xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'><a/><b></b><c><d/></c>"
+        "<e xsi:nil=\"true\"/><f x=\"1\"/><g> </g><h>t</h></r>";
+    b.parse(is_padded ? pad(xml) : xml);
+    CHECK(b.value({"r", "a"}) == "");
+    CHECK(b.value({"r", "b"}) == "");
+    CHECK(b.value({"r", "c"}) == "(null)");
+    CHECK(b.at({"r", "c"})->type == tree::xmlnsc::kFolder);
+    CHECK(b.value({"r", "e"}) == "(null)");
+    CHECK(b.value({"r", "e", "nil"}) == "true");
+    CHECK(b.value({"r", "f"}) == "");
+    CHECK(b.value({"r", "g"}) == " ");
+    CHECK(b.value({"r", "h"}) == "t");
+    CHECK(b.at({"r", "h"})->type == tree::xmlnsc::kField);
+    CHECK(b.write() ==
+          "<r xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'><a/><b/><c><d/></c>"
+          "<e xsi:nil=\"true\"/><f x=\"1\"/><g> </g><h>t</h></r>");
+  }
+}
+
+TEST_CASE("xmlnsc: attributes and declarations come first, in order, with their quotes") {
+  Body b;
+  b.parse("<p:a x='1' xmlns:p=\"urn:p\" p:y=\"2\"><p:b>v</p:b></p:a>");
+  Element* a = tree::first_child(b.root);
+  REQUIRE(a);
+  CHECK(a->namespace_uri() == "urn:p");
+  Element* x = tree::first_child(a);
+  CHECK(x->type == tree::xmlnsc::kSingleAttribute);
+  Element* decl = tree::next_sibling(x);
+  CHECK(decl->type == tree::xmlnsc::kNamespaceDecl);
+  CHECK(decl->namespace_uri() == "http://www.w3.org/2000/xmlns/");
+  CHECK(decl->local_name() == "p");
+  Element* y = tree::next_sibling(decl);
+  CHECK(y->namespace_uri() == "urn:p");
+  CHECK(tree::next_sibling(y)->local_name() == "b");
+  CHECK(b.write() == "<p:a x='1' xmlns:p=\"urn:p\" p:y=\"2\"><p:b>v</p:b></p:a>");
+}
+
+TEST_CASE("xmlnsc: white space, mixed content, comments and PIs are dropped by default") {
+  std::string xml = "<a>\n  one<b>x</b><!--c--> two\n<?p q?><c/></a>";
+  Body b;
+  CHECK(b.round(xml) == "<a><b>x</b><c/></a>");
+  tree::ParseOptions all;
+  all.retain_mixed_content = all.retain_comments = all.retain_processing_instructions = true;
+  Body k;
+  CHECK(k.round(xml, all) == xml);
+  CHECK(k.round("<a>x<!--c-->y</a>", all) == "<a>xy<!--c--></a>");
+  CHECK(b.round("<a>x<!--c-->y</a>") == "<a>xy</a>");
+}
+
+TEST_CASE("xmlnsc: CDATA") {
+  Body b;
+  CHECK(b.round("<a><b><![CDATA[x<y]]></b><c>1<![CDATA[2]]>3</c></a>") ==
+        "<a><b><![CDATA[x<y]]></b><c>123</c></a>");
+  CHECK(b.at({"a", "b"})->type == tree::xmlnsc::kCDataField);
+  CHECK(b.at({"a", "c"})->type == tree::xmlnsc::kHybridField);
+  Element* e = b.at({"a", "b"});
+  tree::set_value(e, value::Value::make_character("1]]>2"));
+  CHECK(b.write() == "<a><b><![CDATA[1]]]]><![CDATA[>2]]></b><c>123</c></a>");
+}
+
+TEST_CASE("xmlnsc: references and line ends") {
+  Body b;
+  b.parse("<a>&lt;&#65;&#x42;&amp;\r\n\r&gt;</a>");
+  CHECK(b.value({"a"}) == "<AB&\n\n>");
+  CHECK(b.write() == "<a>&lt;AB&amp;\n\n&gt;</a>");
+  b.parse("<a x=\"\t&#9;\r\n&quot;'\"/>");
+  CHECK(b.value({"a", "x"}) == " \t \"'");
+  CHECK(b.write() == "<a x=\" &#9; &quot;'\"/>");
+}
+
+TEST_CASE("xmlnsc: XML declaration, DOCTYPE and entities") {
+  Body b;
+  std::string xml =
+      "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone='yes'?>\n"
+      "<!DOCTYPE a [<!ENTITY e 'v&#38;amp;'><!ENTITY m '<b>&e;</b>'>]><a>&m;<c>&e;x</c></a>";
+  CHECK(b.round(xml) ==
+        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>"
+        "<a><b>v&amp;</b><c>v&amp;x</c></a>");
+  tree::ParseOptions keep;
+  keep.retain_document_type = true;
+  CHECK(b.round("<!DOCTYPE a SYSTEM 'x' [<!ELEMENT a ANY>]><a/>", keep) ==
+        "<!DOCTYPE a SYSTEM 'x' [<!ELEMENT a ANY>]><a/>");
+}
+
+}  // namespace
+}  // namespace millstream::parsers::xmlnsc
