@@ -282,6 +282,12 @@ ParseStatus HeadParser::finish_request(const char* data, Headers& headers) {
   return ParseStatus::kDone;
 }
 
+ResponseHead HeadParser::response_in(const char* data) const {
+  ResponseHead out = response_;
+  out.reason = {data + target_at_, target_size_};
+  return out;
+}
+
 ParseStatus HeadParser::finish_response(const char* data, Headers& headers) {
   headers.borrow_from(data);
   ResponseHead& r = response_;

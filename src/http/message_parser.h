@@ -58,6 +58,7 @@ class HeadParser {
   const ResponseHead& response() const { return response_; }
   // The same with views into `data`, to which the bytes of the head have been moved.
   RequestHead request_in(const char* data) const;
+  ResponseHead response_in(const char* data) const;
   size_t head_bytes() const { return line_at_; }
   bool has_started() const { return scanned_ > 0; }
   const ParseError& error() const { return error_; }

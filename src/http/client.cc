@@ -1,0 +1,332 @@
+#include "http/client.h"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "http/errors_gen.h"
+#include "http/message_parser.h"
+#include "net/address.h"
+#include "net/errors_gen.h"
+#include "net/socket.h"
+
+namespace millstream::http {
+
+namespace {
+class TcpTransport final : public Transport {
+ public:
+  explicit TcpTransport(std::unique_ptr<net::Socket> socket) : socket_(std::move(socket)) {}
+  Result<size_t> read_some(char* data, size_t size, int64_t deadline_ns) override {
+    return socket_->read_some(data, size, deadline_ns);
+  }
+  Status write_all(iovec* parts, int count, int64_t deadline_ns, size_t* sent) override {
+    return socket_->write_all(parts, count, deadline_ns, sent);
+  }
+  bool is_idle() const override { return !socket_->is_readable_now(); }
+
+ private:
+  std::unique_ptr<net::Socket> socket_;
+};
+
+bool is_idempotent(std::string_view method) {
+  for (std::string_view name : {"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"}) {
+    if (method == name) return true;
+  }
+  return false;
+}
+
+bool is_client_framing_field(std::string_view name) {
+  return equals_ignore_case(name, "content-length") ||
+         equals_ignore_case(name, "transfer-encoding") || equals_ignore_case(name, "connection") ||
+         equals_ignore_case(name, "keep-alive");
+}
+
+// The head of the request, refusing what would break the framing.
+Result<std::string> make_request_head(const ClientRequest& request) {
+  if (!is_valid_field_name(request.method)) {
+    return base::make_error(errors::kHeaderInjection, {request.method});
+  }
+  std::string authority = request.url.authority();
+  if (!is_valid_field_value(authority) || !is_valid_field_value(request.url.target) ||
+      request.url.target.find(' ') != std::string::npos) {
+    return base::make_error(errors::kBadUrl,
+                            {authority + request.url.target, "it has forbidden characters"});
+  }
+  std::string out = request.method + " ";
+  if (!request.proxy.host.empty()) out += "http://" + authority;
+  out += request.url.target;
+  out += request.is_http10 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n";
+  if (!request.headers.has("Host")) out += "Host: " + authority + "\r\n";
+  for (size_t i = 0; i < request.headers.size(); ++i) {
+    std::string_view name = request.headers.name(i), value = request.headers.value(i);
+    if (!is_valid_field_name(name) || !is_valid_field_value(value)) {
+      return base::make_error(errors::kHeaderInjection, {name});
+    }
+    if (is_client_framing_field(name)) continue;
+    out.append(name).append(": ").append(value).append("\r\n");
+  }
+  if (!request.body.empty() || request.sends_empty_body || request.method == "POST" ||
+      request.method == "PUT" || request.method == "PATCH") {
+    out += "Content-Length: " + std::to_string(request.body.size()) + "\r\n";
+  }
+  if (!request.must_keep_alive) {
+    out += "Connection: close\r\n";
+  } else if (request.is_http10) {
+    out += "Connection: keep-alive\r\n";
+  }
+  out += "\r\n";
+  return out;
+}
+}  // namespace
+
+struct ClientPool::Exchange {
+  Exchange(const ClientRequest& r, const MessageLimits& limits)
+      : request(r), parser(HeadParser::Kind::kResponse, limits) {}
+  const ClientRequest& request;
+  std::string head;
+  std::unique_ptr<Transport> transport;
+  HeadParser parser;
+  ClientResponse response;
+  size_t used = 0;         // bytes in response.buffer
+  size_t message_at = 0;   // where the current head begins (after 1xx replies)
+  bool is_at_end = false;  // the other side has closed
+  bool can_reuse = false;
+
+  char* data() { return response.buffer.data(); }
+  Status bad(const char* why) const {
+    return base::make_error(errors::kBadResponse, {request.url.host, request.url.port, why});
+  }
+  Status too_large() const {
+    return base::make_error(errors::kResponseTooLarge,
+                            {request.url.host, request.url.port, request.body_bytes_max});
+  }
+  Status closed() const { return base::make_error(net::errors::kSocketClosed, {used}); }
+};
+
+ClientPool::ClientPool(net::Reactor& reactor, ClientOptions options)
+    : reactor_(reactor), options_(options) {}
+
+ClientPool::~ClientPool() { close_idle(); }
+
+void ClientPool::close_idle() {
+  idle_.clear();
+  idle_count_ = 0;
+}
+
+std::unique_ptr<Transport> ClientPool::take_idle(const std::string& key) {
+  auto found = idle_.find(key);
+  if (found == idle_.end()) return nullptr;
+  auto& list = found->second;
+  while (!list.empty()) {
+    Idle idle = std::move(list.back());  // the newest: the least likely to have been closed
+    list.pop_back();
+    --idle_count_;
+    if (idle.until_ns > reactor_.now_ns() && idle.transport->is_idle()) {
+      return std::move(idle.transport);
+    }
+  }
+  idle_.erase(found);
+  return nullptr;
+}
+
+void ClientPool::give_back(const std::string& key, std::unique_ptr<Transport> transport) {
+  auto& list = idle_[key];
+  // The oldest come first: drop those whose time is over.
+  size_t expired = 0;
+  while (expired < list.size() && list[expired].until_ns <= reactor_.now_ns()) ++expired;
+  if (expired == 0 && list.size() >= options_.idle_connections_max) expired = 1;
+  list.erase(list.begin(), list.begin() + static_cast<ptrdiff_t>(expired));
+  idle_count_ -= expired;
+  list.push_back({std::move(transport), reactor_.now_ns() + options_.idle_timeout_ns});
+  ++idle_count_;
+}
+
+Result<std::unique_ptr<Transport>> ClientPool::connect(const std::string& host, int port,
+                                                       int64_t deadline_ns) {
+  std::vector<net::Address> addresses = MS_TRY(net::resolve(host, port));
+  Status last;
+  for (const net::Address& address : addresses) {
+    auto socket = net::Socket::connect(address, deadline_ns);
+    if (socket.ok()) {
+      ++connections_made_;
+      return std::unique_ptr<Transport>(
+          std::make_unique<TcpTransport>(std::move(socket).take_value()));
+    }
+    last = std::move(socket).take_status();
+    if (last.error().code != &net::errors::kSocketOperation) break;  // time is over
+  }
+  return last;
+}
+
+Result<ClientResponse> ClientPool::send(const ClientRequest& request) {
+  Exchange exchange(request, options_.limits);
+  exchange.head = MS_TRY(make_request_head(request));
+  Status status = run(exchange);
+  if (status.ok()) return std::move(exchange.response);
+  const Url& url = request.url;
+  return base::wrap_error(
+      base::make_error(errors::kWebServiceSocket, {url.host, url.port, url.target}),
+      std::move(status));
+}
+
+Status ClientPool::run(Exchange& exchange) {
+  const ClientRequest& request = exchange.request;
+  const std::string& host = request.proxy.host.empty() ? request.url.host : request.proxy.host;
+  int port = request.proxy.host.empty() ? request.url.port : request.proxy.port;
+  std::string key = host + ":" + std::to_string(port);
+  exchange.transport = take_idle(key);
+  for (;;) {
+    bool is_pooled = exchange.transport != nullptr;
+    if (!is_pooled) exchange.transport = MS_TRY(connect(host, port, request.deadline_ns));
+    iovec parts[2] = {{exchange.head.data(), exchange.head.size()},
+                      {const_cast<char*>(request.body.data()), request.body.size()}};
+    size_t sent = 0;
+    Status status = exchange.transport->write_all(parts, 2, request.deadline_ns, &sent);
+    exchange.response.sent_bytes = sent;
+    bool was_sent_whole = sent == exchange.head.size() + request.body.size();
+    if (status.ok()) status = read_response(exchange);
+    if (status.ok()) break;
+    bool is_stale = is_pooled && exchange.used == 0 &&
+                    status.error().code != &net::errors::kSocketTimeout &&
+                    status.error().code != &net::errors::kCancelled;
+    if (!is_stale || (was_sent_whole && !is_idempotent(request.method))) return status;
+    exchange.transport.reset();
+    exchange.is_at_end = false;
+    exchange.parser.reset();
+  }
+  if (exchange.can_reuse) give_back(key, std::move(exchange.transport));
+  return {};
+}
+
+// Reads more, growing the buffer to at least `target` bytes in all.
+Status ClientPool::receive(Exchange& exchange, size_t target) {
+  net::Buffer& buffer = exchange.response.buffer;
+  target = std::max(target, exchange.used + 1);
+  if (buffer.capacity() < target &&
+      !reactor_.buffers().grow(buffer, exchange.used, std::max(target, exchange.used * 2))) {
+    return exchange.too_large();
+  }
+  size_t n = MS_TRY(exchange.transport->read_some(buffer.data() + exchange.used,
+                                                  buffer.capacity() - exchange.used,
+                                                  exchange.request.deadline_ns));
+  exchange.used += n;
+  exchange.response.received_bytes += n;
+  exchange.is_at_end = n == 0;
+  return {};
+}
+
+Status ClientPool::read_response(Exchange& exchange) {
+  MS_TRY(read_head(exchange));
+  MS_TRY(read_body(exchange));
+  // The buffer has its final place now: make the views.
+  ClientResponse& response = exchange.response;
+  const char* base = exchange.data() + exchange.message_at;
+  response.headers.borrow_from(base);
+  response.status = exchange.parser.response().status;
+  response.reason = exchange.parser.response_in(base).reason;
+  return {};
+}
+
+Status ClientPool::read_head(Exchange& exchange) {
+  for (;;) {
+    if (exchange.used > exchange.message_at) {
+      ParseStatus parsed =
+          exchange.parser.parse(exchange.data() + exchange.message_at,
+                                exchange.used - exchange.message_at, exchange.response.headers);
+      if (parsed == ParseStatus::kError) return exchange.bad(exchange.parser.error().text);
+      if (parsed == ParseStatus::kDone) {
+        int status = exchange.parser.response().status;
+        if (status == 101) return exchange.bad("it switches protocols unasked");
+        if (status >= 200) return {};
+        // RFC 9110 15.2: interim replies are skipped; the head limit bounds how many.
+        exchange.message_at += exchange.parser.head_bytes();
+        exchange.parser.reset();
+        if (exchange.message_at > options_.limits.head_bytes_max) {
+          return exchange.bad("too many interim replies");
+        }
+        continue;
+      }
+    }
+    MS_TRY(receive(exchange, 0));
+    if (exchange.is_at_end) return exchange.closed();
+  }
+}
+
+// RFC 9112 6.3.
+Status ClientPool::read_body(Exchange& exchange) {
+  const ResponseHead head = exchange.parser.response();
+  size_t body_at = exchange.message_at + exchange.parser.head_bytes();
+  size_t limit = exchange.request.body_bytes_max;
+  bool has_no_body = exchange.request.method == "HEAD" || head.status == 204 || head.status == 304;
+  size_t body_bytes = 0;
+  if (has_no_body) {
+    exchange.can_reuse = head.is_keep_alive && exchange.used == body_at;
+  } else if (head.is_chunked) {
+    MS_TRY(read_chunked(exchange));
+    return {};
+  } else if (head.has_length) {
+    if (head.content_length > limit) return exchange.too_large();
+    body_bytes = static_cast<size_t>(head.content_length);
+    while (exchange.used < body_at + body_bytes) {
+      MS_TRY(receive(exchange, body_at + body_bytes));
+      if (exchange.is_at_end) return exchange.closed();
+    }
+    exchange.can_reuse = head.is_keep_alive && exchange.used == body_at + body_bytes;
+  } else {
+    while (!exchange.is_at_end) {
+      MS_TRY(receive(exchange, 0));
+      if (exchange.used - body_at > limit) return exchange.too_large();
+    }
+    body_bytes = exchange.used - body_at;
+  }
+  exchange.can_reuse = exchange.can_reuse && exchange.request.must_keep_alive;
+  exchange.response.body = {exchange.data() + body_at, body_bytes};
+  return {};
+}
+
+Status ClientPool::read_chunked(Exchange& exchange) {
+  MessageLimits limits = options_.limits;
+  limits.body_bytes_max = exchange.request.body_bytes_max;
+  ChunkedDecoder chunks(limits);
+  size_t body_at = exchange.message_at + exchange.parser.head_bytes();
+  size_t in = body_at, out = body_at;
+  for (;;) {
+    ParseStatus parsed = chunks.decode(exchange.data(), in, exchange.used, out);
+    if (parsed == ParseStatus::kDone) break;
+    if (parsed == ParseStatus::kError) {
+      return chunks.error().status == 413 ? exchange.too_large()
+                                          : exchange.bad(chunks.error().text);
+    }
+    std::memmove(exchange.data() + out, exchange.data() + in, exchange.used - in);
+    exchange.used -= in - out;
+    in = out;
+    MS_TRY(receive(exchange, 0));
+    if (exchange.is_at_end) return exchange.closed();
+  }
+  exchange.can_reuse = exchange.parser.response().is_keep_alive && in == exchange.used &&
+                       exchange.request.must_keep_alive;
+  exchange.response.body = {exchange.data() + body_at, out - body_at};
+  return {};
+}
+
+bool is_redirect(const ClientResponse& response) {
+  switch (response.status) {
+    case 301:
+    case 302:
+    case 303:
+    case 307:
+    case 308:
+      return response.headers.has("Location");
+    default:
+      return false;
+  }
+}
+
+std::string redirect_method(int status, const std::string& method) {
+  if (status == 303 && method != "HEAD") return "GET";
+  if ((status == 301 || status == 302) && method == "POST") return "GET";
+  return method;
+}
+
+}  // namespace millstream::http

@@ -1,0 +1,116 @@
+// HTTP/1.1 client: one pool of keep-alive connections a reactor, used by fibers. Connecting,
+// sending and receiving suspend the calling fiber. Redirects are the caller's (see is_redirect and
+// resolve_redirect).
+//
+// Failures of the transport come as BIP3152 (host, port, path) with the cause nested: BIP3150
+// socket error, BIP3151 time-out, BIP3161 closed too early, MS1300 name look-up. A request on a
+// pooled connection that turns out to be closed is sent once more on a new one when that cannot do
+// it twice: nothing of a reply has come, and the method is idempotent or not all of the request was
+// sent. Ownership: a ClientPool belongs to one reactor and dies on its thread, or after the reactor
+// has ended. Thread: the reactor's, in fibers.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "http/headers.h"
+#include "http/limits.h"
+#include "http/url.h"
+#include "net/buffer_pool.h"
+#include "net/reactor.h"
+#include "net/time_source.h"
+
+struct iovec;
+
+namespace millstream::http {
+
+// What carries bytes: plain TCP, TLS.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  // At least one byte, 0 at the end of the stream.
+  virtual Result<size_t> read_some(char* data, size_t size, int64_t deadline_ns) = 0;
+  virtual Status write_all(iovec* parts, int count, int64_t deadline_ns, size_t* sent) = 0;
+  // False when the other side has closed or sent something unasked.
+  virtual bool is_idle() const = 0;
+};
+
+struct Proxy {
+  std::string host;  // empty: none
+  int port = 0;
+};
+
+struct ClientRequest {
+  std::string method = "POST";
+  Url url;                // http only
+  Headers headers;        // Host, Content-Length and Connection are added; Host may be given
+  std::string_view body;  // must live until send() returns
+  bool sends_empty_body = false;  // Content-Length: 0 also for methods that usually have no body
+  int64_t deadline_ns = net::kNever;
+  bool is_http10 = false;
+  bool must_keep_alive = true;  // false: Connection: close
+  Proxy proxy;
+  size_t body_bytes_max = 64 * 1024 * 1024;  // of the reply
+};
+
+struct ClientResponse {
+  int status = 0;
+  std::string_view reason;
+  Headers headers;
+  std::string_view body;  // contiguous, with net::Buffer::kPadding readable bytes behind it
+  net::Buffer buffer;     // what the views point into
+  size_t sent_bytes = 0;
+  size_t received_bytes = 0;
+};
+
+struct ClientOptions {
+  size_t idle_connections_max = 100;  // a host and port
+  int64_t idle_timeout_ns = 55 * net::kSecond;
+  MessageLimits limits;  // of reply heads; the body limit is the request's
+};
+
+class ClientPool {
+ public:
+  explicit ClientPool(net::Reactor& reactor, ClientOptions options = {});
+  ~ClientPool();
+
+  Result<ClientResponse> send(const ClientRequest& request);
+  void close_idle();
+  size_t idle_connections() const { return idle_count_; }
+  uint64_t connections_made() const { return connections_made_; }
+
+ private:
+  struct Idle {
+    std::unique_ptr<Transport> transport;
+    int64_t until_ns;
+  };
+  struct Exchange;
+  Result<std::unique_ptr<Transport>> connect(const std::string& host, int port,
+                                             int64_t deadline_ns);
+  std::unique_ptr<Transport> take_idle(const std::string& key);
+  void give_back(const std::string& key, std::unique_ptr<Transport> transport);
+  Status run(Exchange& exchange);
+  Status read_response(Exchange& exchange);
+  Status read_head(Exchange& exchange);
+  Status read_body(Exchange& exchange);
+  Status read_chunked(Exchange& exchange);
+  Status receive(Exchange& exchange, size_t target);
+
+  net::Reactor& reactor_;
+  ClientOptions options_;
+  std::unordered_map<std::string, std::vector<Idle>> idle_;
+  size_t idle_count_ = 0;
+  uint64_t connections_made_ = 0;
+};
+
+// 301, 302, 303, 307 or 308 with a Location.
+bool is_redirect(const ClientResponse& response);
+// The method of the request that follows: 303, and 301 or 302 after POST, become GET without a
+// body.
+std::string redirect_method(int status, const std::string& method);
+
+}  // namespace millstream::http
