@@ -29,5 +29,35 @@ inline constexpr base::ErrorCode kArgumentTypesDiffer{"MS1521", 1521, base::Exce
     "The arguments of {0} are of types {1} and {2}; they must be of the same type."};
 inline constexpr base::ErrorCode kArgumentValue{"MS1522", 1522, base::ExceptionKind::kRecoverable, base::Severity::kError,
     "Argument {1} of {0} has the value '{2}'; {3} is needed."};
+inline constexpr base::ErrorCode kCastFailed{"BIP2521", 2521, base::ExceptionKind::kCast, base::Severity::kError,
+    "The value {0} cannot be cast to {1}."};
+inline constexpr base::ErrorCode kUnsupportedCast{"MS1550", 1550, base::ExceptionKind::kCast, base::Severity::kError,
+    "A CAST from {0} to {1} is not supported."};
+inline constexpr base::ErrorCode kCastNumberText{"MS1551", 1551, base::ExceptionKind::kCast, base::Severity::kError,
+    "The text '{0}' is not a number of type {1}."};
+inline constexpr base::ErrorCode kCastNumberRange{"MS1552", 1552, base::ExceptionKind::kCast, base::Severity::kError,
+    "The number {0} does not fit the type {1}."};
+inline constexpr base::ErrorCode kCastBooleanText{"MS1553", 1553, base::ExceptionKind::kCast, base::Severity::kError,
+    "The text '{0}' is not TRUE, FALSE or UNKNOWN."};
+inline constexpr base::ErrorCode kCastBytesText{"MS1554", 1554, base::ExceptionKind::kCast, base::Severity::kError,
+    "The text is not a {0} literal: character {1} is not expected."};
+inline constexpr base::ErrorCode kCastBytesLength{"MS1555", 1555, base::ExceptionKind::kCast, base::Severity::kError,
+    "A {0} of {1} bits cannot be cast to {2}, which needs {3}."};
+inline constexpr base::ErrorCode kCastTooLong{"MS1556", 1556, base::ExceptionKind::kCast, base::Severity::kError,
+    "The result of the CAST would have {0} bytes, more than {1}."};
+inline constexpr base::ErrorCode kCastClauseType{"MS1557", 1557, base::ExceptionKind::kCast, base::Severity::kError,
+    "The {0} clause of CAST has a value of type {1}; {2} is needed."};
+inline constexpr base::ErrorCode kCastSourceCount{"MS1558", 1558, base::ExceptionKind::kCast, base::Severity::kError,
+    "A CAST of {0} values to {1} is not supported; {2}."};
+inline constexpr base::ErrorCode kCastQualifierNeeded{"MS1559", 1559, base::ExceptionKind::kCast, base::Severity::kError,
+    "A CAST from {0} to INTERVAL needs a qualifier of one field, not '{1}'."};
+inline constexpr base::ErrorCode kBase64Text{"MS1560", 1560, base::ExceptionKind::kCast, base::Severity::kError,
+    "The text is not valid base 64: character {0} is not expected."};
+inline constexpr base::ErrorCode kUuidText{"MS1561", 1561, base::ExceptionKind::kCast, base::Severity::kError,
+    "'{0}' is not a UUID."};
+inline constexpr base::ErrorCode kExtractField{"MS1562", 1562, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "EXTRACT: a value of type {1} has no {0}."};
+inline constexpr base::ErrorCode kEvalText{"MS1650", 1650, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'."};
 
 }  // namespace millstream::esql::errors

@@ -92,13 +92,14 @@ class Program {
 
   // For EVAL: predeclared constants stay available after link().
   const LinkOptions& link_options() const { return options_; }
+  const class ProgramIndex& index() const { return *index_; }
 
  private:
-  friend class Analyser;
-  friend class ProgramIndex;
   void report(Diagnostic d);
   void report_at(const ast::SourcePos& pos, DiagnosticLevel level, std::string_view code,
                  std::string text);
+
+  void index_file(ast::SourceFile& file);
 
   base::Arena arena_;
   std::vector<std::unique_ptr<FileInput>> inputs_;
@@ -106,7 +107,7 @@ class Program {
   std::vector<uint32_t> units_;
   std::vector<ast::Variable*> schema_variables_, shared_variables_, externals_;
   std::vector<Diagnostic> diagnostics_;
-  std::unique_ptr<class ProgramIndex> index_;
+  std::unique_ptr<ProgramIndex> index_;
   LinkOptions options_;
   size_t error_count_ = 0;
   bool is_linked_ = false;
