@@ -26,6 +26,18 @@ constexpr Topic kTopics[] = {
      "The character string '{0}' cannot be cast to an interval.\n"
      "\n"
      "Error, CastException. Write INTERVAL 'value' QUALIFIER, or the value alone. Every field but the first has two digits: '1 02:03:04.5' for DAY TO SECOND, '2-06' for YEAR TO MONTH.\n"},
+    {"error", "BIP2521", "The value {0} cannot be cast to {1}.",
+     "The value {0} cannot be cast to {1}.\n"
+     "\n"
+     "Error, CastException. The nested exception says why. A DEFAULT clause in the CAST gives a value for such cases.\n"},
+    {"error", "BIP3001", "User exception thrown by throw node",
+     "User exception thrown by throw node\n"
+     "\n"
+     "Error, UserException. A Throw node of the flow raised this on purpose; its insert is the node's messageText.\n"},
+    {"error", "BIP3113", "Exception detected in message flow {0} (integration server {1})",
+     "Exception detected in message flow {0} (integration server {1})\n"
+     "\n"
+     "Error, RecoverableException. The text lists the exceptions from the outermost to the cause. Wire the catch terminal of the HTTPInput node to answer in a form of your own.\n"},
     {"error", "BIP3150", "A socket error occurred. Operation: {0}. Error code: {1}. Error text: {2}.",
      "A socket error occurred. Operation: {0}. Error code: {1}. Error text: {2}.\n"
      "\n"
@@ -50,6 +62,10 @@ constexpr Topic kTopics[] = {
      "The flow '{0}' has no Label node with the label name '{1}'.\n"
      "\n"
      "Error, MessageException. Check the labelName property of the Label nodes; names are case-sensitive.\n"},
+    {"error", "BIP4256", "The LocalEnvironment holds no label name for the RouteToLabel node.",
+     "The LocalEnvironment holds no label name for the RouteToLabel node.\n"
+     "\n"
+     "Error, MessageException. Set LocalEnvironment.Destination.RouterList.DestinationData[n].labelName upstream, and let the Compute node's mode include LocalEnvironment.\n"},
     {"error", "BIP5004", "XML parse error: {0} (line {1}, column {2}, offset {3}).",
      "XML parse error: {0} (line {1}, column {2}, offset {3}).\n"
      "\n"
@@ -314,6 +330,10 @@ constexpr Topic kTopics[] = {
      "The value of '{0}' in {1} holds a line end or a zero character, which HTTP does not allow.\n"
      "\n"
      "Error, ParserException. Remove line ends from the value, for instance with TRANSLATE.\n"},
+    {"error", "MS1460", "The YAML text cannot be read: {0}.",
+     "The YAML text cannot be read: {0}.\n"
+     "\n"
+     "Error, found while loading. Correct the file at this line.\n"},
     {"error", "MS1500", "A DECIMAL result is beyond 10 to the power of 1,000,000,000 when calculating '{0}'.",
      "A DECIMAL result is beyond 10 to the power of 1,000,000,000 when calculating '{0}'.\n"
      "\n"
@@ -374,6 +394,62 @@ constexpr Topic kTopics[] = {
      "Argument {1} of {0} has the value '{2}'; {3} is needed.\n"
      "\n"
      "Error, RecoverableException. See the description of the function for the values it takes.\n"},
+    {"error", "MS1550", "A CAST from {0} to {1} is not supported.",
+     "A CAST from {0} to {1} is not supported.\n"
+     "\n"
+     "Error, CastException. See the table of casts in the ESQL guide; a CAST by way of CHARACTER is possible for most types.\n"},
+    {"error", "MS1551", "The text '{0}' is not a number of type {1}.",
+     "The text '{0}' is not a number of type {1}.\n"
+     "\n"
+     "Error, CastException. INTEGER takes digits with an optional sign; DECIMAL and FLOAT also take a decimal point and an exponent. Blanks around the number are ignored, an empty text is not a number.\n"},
+    {"error", "MS1552", "The number {0} does not fit the type {1}.",
+     "The number {0} does not fit the type {1}.\n"
+     "\n"
+     "Error, CastException. INTEGER holds 64 bits with a sign. DECIMAL(p,s) holds p digits, s of them after the decimal point.\n"},
+    {"error", "MS1553", "The text '{0}' is not TRUE, FALSE or UNKNOWN.",
+     "The text '{0}' is not TRUE, FALSE or UNKNOWN.\n"
+     "\n"
+     "Error, CastException. Compare the text with the values that it can have instead of casting it.\n"},
+    {"error", "MS1554", "The text is not a {0} literal: character {1} is not expected.",
+     "The text is not a {0} literal: character {1} is not expected.\n"
+     "\n"
+     "Error, CastException. BLOB takes an even number of hexadecimal digits or X'0aff', BIT takes the digits 0 and 1 or B'0101'. To get the bytes of a text, give a CCSID clause.\n"},
+    {"error", "MS1555", "A {0} of {1} bits cannot be cast to {2}, which needs {3}.",
+     "A {0} of {1} bits cannot be cast to {2}, which needs {3}.\n"
+     "\n"
+     "Error, CastException. BLOB needs whole bytes; INTEGER needs 8 bytes or 64 bits.\n"},
+    {"error", "MS1556", "The result of the CAST would have {0} bytes, more than {1}.",
+     "The result of the CAST would have {0} bytes, more than {1}.\n"
+     "\n"
+     "Error, CastException. Cast the value in parts.\n"},
+    {"error", "MS1557", "The {0} clause of CAST has a value of type {1}; {2} is needed.",
+     "The {0} clause of CAST has a value of type {1}; {2} is needed.\n"
+     "\n"
+     "Error, CastException. CCSID and ENCODING take INTEGER values, FORMAT takes a CHARACTER value.\n"},
+    {"error", "MS1558", "A CAST of {0} values to {1} is not supported; {2}.",
+     "A CAST of {0} values to {1} is not supported; {2}.\n"
+     "\n"
+     "Error, CastException. DATE takes year, month, day; TIME hour, minute, second; TIMESTAMP six numbers, or a DATE and a TIME; INTERVAL one number for each of its fields.\n"},
+    {"error", "MS1559", "A CAST from {0} to INTERVAL needs a qualifier of one field, not '{1}'.",
+     "A CAST from {0} to INTERVAL needs a qualifier of one field, not '{1}'.\n"
+     "\n"
+     "Error, CastException. Write for example CAST(n AS INTERVAL DAY).\n"},
+    {"error", "MS1560", "The text is not valid base 64: character {0} is not expected.",
+     "The text is not valid base 64: character {0} is not expected.\n"
+     "\n"
+     "Error, CastException. Base 64 has the characters A-Z a-z 0-9 + / and = at the end, in groups of four; line breaks are ignored.\n"},
+    {"error", "MS1561", "'{0}' is not a UUID.",
+     "'{0}' is not a UUID.\n"
+     "\n"
+     "Error, CastException. A UUID is 16 bytes, or text like 123e4567-e89b-12d3-a456-426614174000.\n"},
+    {"error", "MS1562", "EXTRACT: a value of type {1} has no {0}.",
+     "EXTRACT: a value of type {1} has no {0}.\n"
+     "\n"
+     "Error, RecoverableException. DATE has year, month and day, TIME has hour, minute and second, TIMESTAMP has all of them; an INTERVAL has the fields of its qualifier.\n"},
+    {"error", "MS1650", "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'.",
+     "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'.\n"
+     "\n"
+     "Error, RecoverableException. The text must be one expression (function form) or statements (statement form) that would be correct where the EVAL stands.\n"},
     {"error", "MS1701", "The flow is nested too deeply at node '{0}': its connections probably form a loop.",
      "The flow is nested too deeply at node '{0}': its connections probably form a loop.\n"
      "\n"
@@ -398,6 +474,46 @@ constexpr Topic kTopics[] = {
      "The flow '{0}' has no input node, so nothing can start it.\n"
      "\n"
      "Error, found while loading. Add an input node, or save it as a .subflow.\n"},
+    {"error", "MS1801", "The message domain '{0}' cannot be used here. {1}",
+     "The message domain '{0}' cannot be used here. {1}\n"
+     "\n"
+     "Error, found while loading. Use one of XMLNSC, XMLNS, JSON and BLOB; the README has the table of what runs.\n"},
+    {"error", "MS1810", "ResetContentDescriptor cannot parse the domain '{0}': {1}",
+     "ResetContentDescriptor cannot parse the domain '{0}': {1}\n"
+     "\n"
+     "Error, found while loading. Use one of the domains listed in docs/reference, or wait for the release that has this one.\n"},
+    {"error", "MS1820", "Row {0} of the filter table: {1}",
+     "Row {0} of the filter table: {1}\n"
+     "\n"
+     "Error, found while loading. Correct the XPath expression or the terminal name in the Route node's properties.\n"},
+    {"error", "MS1830", "The message flow {0} did not reply within {1} seconds",
+     "The message flow {0} did not reply within {1} seconds\n"
+     "\n"
+     "Error, RecoverableException. Look for a path through the flow that ends without an HTTPReply node, or raise timeoutForClient of the HTTPInput node.\n"},
+    {"error", "MS1831", "LocalEnvironment.Destination.HTTP.RequestIdentifier is missing, so there is no request to reply to.",
+     "LocalEnvironment.Destination.HTTP.RequestIdentifier is missing, so there is no request to reply to.\n"
+     "\n"
+     "Error, MessageException. Let the Compute nodes between HTTPInput and HTTPReply pass the LocalEnvironment on (computeMode destinationAndMessage with SET OutputLocalEnvironment = InputLocalEnvironment, or message).\n"},
+    {"error", "MS1832", "The HTTP request cannot be answered: {0}.",
+     "The HTTP request cannot be answered: {0}.\n"
+     "\n"
+     "Error, SocketException. Set ignoreTransportFailures to yes to go on all the same.\n"},
+    {"error", "MS1833", "'{0}' is not an HTTP status code.",
+     "'{0}' is not an HTTP status code.\n"
+     "\n"
+     "Error, MessageException. Use a number from 200 to 599.\n"},
+    {"error", "MS1834", "The URL '{0}' of node '{1}' in flow '{2}' is already that of node '{3}' in flow '{4}'.",
+     "The URL '{0}' of node '{1}' in flow '{2}' is already that of node '{3}' in flow '{4}'.\n"
+     "\n"
+     "Error, found while loading. Give one of the two HTTPInput nodes another URLSpecifier.\n"},
+    {"error", "MS1835", "URLSpecifier '{0}' cannot be used: {1}.",
+     "URLSpecifier '{0}' cannot be used: {1}.\n"
+     "\n"
+     "Error, found while loading. Write a path such as /orders or /orders/*.\n"},
+    {"error", "MS1836", "There is no HTTP listener in this process for node '{0}'.",
+     "There is no HTTP listener in this process for node '{0}'.\n"
+     "\n"
+     "Error, found while loading. Start the flow with `millstream run`.\n"},
     {"error", "MS1900", "'{0}' is not well-formed XML: {1}.",
      "'{0}' is not well-formed XML: {1}.\n"
      "\n"
@@ -454,6 +570,272 @@ constexpr Topic kTopics[] = {
      "Promoted property '{0}' refers to node '{1}', which is not in this flow.\n"
      "\n"
      "Error, found while loading. Open the flow in the Toolkit; the promotion is left over from a deleted node.\n"},
+    {"node", "FlowOrder", "ComIbmFlowOrder",
+     "Runs everything wired to the first terminal to its end, then everything wired to the second with the same message.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmFlowOrder` |\n"
+     "| Type in exception lists | `ComIbmFlowOrderNode` |\n"
+     "| Type in statistics | `FlowOrderNode` |\n"
+     "| Family | construction |\n"
+     "| Support | full |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `first`, `second` |\n"},
+    {"node", "HTTPInput", "ComIbmWSInput",
+     "Starts the flow for each HTTP request to its URL. The message tree is Properties, HTTPInputHeader and the body in the domain that the properties name; the client waits until an HTTPReply node answers or the time is over.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmWSInput` |\n"
+     "| Type in exception lists | `ComIbmWSInputNode` |\n"
+     "| Type in statistics | `WSInputNode` |\n"
+     "| Family | http |\n"
+     "| Support | partial |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | none |\n"
+     "| Output terminals | `failure`, `timeout`, `out`, `catch` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `URLSpecifier` | string |  | Path, as in /orders; a * at the end matches everything below. The most specific path wins. Required. |\n"
+     "| `useHTTPS` | boolean | `false` | Use the HTTPS listener. Any other value than the default is refused at load: HTTPS listeners are not supported yet. |\n"
+     "| `messageDomainProperty` | string | `BLOB` | Domain of the request body; empty means BLOB. |\n"
+     "| `messageSetProperty` | string |  | Library of the message model. |\n"
+     "| `messageTypeProperty` | string |  | Message of the model. |\n"
+     "| `messageFormatProperty` | string |  | Physical format. |\n"
+     "| `timeoutForClient` | integer | `180` seconds | How long the client waits for a reply. |\n"
+     "| `faultFormat` | `SOAP 1.1`, `SOAP 1.2`, `HTML`, `JSON` | `SOAP 1.1` | Form of the reply to a request that failed or ran out of time. An unknown value is reported and taken for the default. |\n"
+     "| `parseQueryString` | boolean | `false` | Put the query parameters into LocalEnvironment.HTTP.Input.QueryString. |\n"
+     "| `setDestinationList` | boolean | `false` | Method binding to operation: put the path below the URL into LocalEnvironment.Destination.RouterList as a label name. |\n"
+     "| `labelPrefix` | string |  | Goes before the label name that setDestinationList makes. |\n"
+     "| `decompressInputMessage` | boolean | `false` | Unpack a compressed body. Any other value than the default is refused at load: compressed requests are not supported yet. |\n"
+     "| `validateTiming` | `deferred`, `immediate`, `complete` | `deferred` | When the body is parsed: when it is needed, or before the flow starts. |\n"
+     "| `validateMaster` | `none`, `content`, `contentAndValue`, `inherit` | `none` | Validation against the message model. `content` is refused at load: validation against a message model is not supported yet. `contentAndValue` is refused at load: validation against a message model is not supported yet. |\n"
+     "| `validateFailureAction` | string |  | What happens when validation fails. Accepted, without effect. |\n"
+     "| `parserXmlnscMixedContentRetainMode` | `none`, `all` | `none` | Keep mixed content (XMLNSC). |\n"
+     "| `parserXmlnscCommentsRetainMode` | `none`, `all` | `none` | Keep comments (XMLNSC). |\n"
+     "| `parserXmlnscProcessingInstructionsRetainMode` | `none`, `all` | `none` | Keep processing instructions (XMLNSC). |\n"
+     "| `parserXmlnscBuildTreeUsingXMLSchema` | boolean | `false` | Give elements the types of the XML schema. Any other value than the default is refused at load: building the tree with schema types is not supported yet. |\n"
+     "| `parserXmlnscUseForXmlnsDomain` | boolean | `false` | Use the XMLNSC parser where XMLNS is named. |\n"
+     "| `additionalInstances` | integer | `0` | Instances of the node's own pool; those of the flow count. Accepted, without effect. |\n"
+     "| `componentLevel` | string |  | flow or node: whose instances are used. Accepted, without effect. |\n"
+     "| `securityProfileName` | string |  | Security profile. Any other value than the default is refused at load: security profiles are not supported yet. |\n"
+     "| `identityType` | string |  | Kind of identity token that a security profile would check. Accepted, without effect. |\n"
+     "| `identityTokenLocation` | string |  | Place of the identity token. Accepted, without effect. |\n"
+     "| `identityPasswordLocation` | string |  | Place of the password. Accepted, without effect. |\n"
+     "| `identityIssuedByLocation` | string |  | Place of the issuer. Accepted, without effect. |\n"
+     "| `treatWarningsAsErrors` | boolean | `false` | Used by validation only. Accepted, without effect. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- Flow-level additionalInstances bounds the requests handled at once; without it only the server's --max-in-flight does.\n"
+     "- With out failing and catch not wired (or failing), the message goes to failure when that is wired; else the client gets the fault reply.\n"
+     "\n"
+     "## Example: One URL, XML body\n"
+     "\n"
+     "`URLSpecifier=\"/orders\" messageDomainProperty=\"XMLNSC\"` answers `POST http://host:7800/orders`.\n"},
+    {"node", "HTTPReply", "ComIbmWSReply",
+     "Answers the HTTP request that LocalEnvironment.Destination.HTTP.RequestIdentifier names, in this flow or another one of the server. Headers come from HTTPReplyHeader, else from HTTPResponseHeader; the body is the message body and nothing else.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmWSReply` |\n"
+     "| Type in exception lists | `ComIbmWSReplyNode` |\n"
+     "| Type in statistics | `WSReplyNode` |\n"
+     "| Family | http |\n"
+     "| Support | full |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `out` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `ignoreTransportFailures` | boolean | `true` | Go on when the client has left or has been answered already; otherwise that is an exception. |\n"
+     "| `timeoutForReply` | integer | `120` seconds | The reply is handed over at once, so nothing is waited for. Accepted, without effect. |\n"
+     "| `generateDefaultHttpHeaders` | boolean | `true` | Add a Content-Type header when the flow sets none. |\n"
+     "| `validateMaster` | `inherit`, `none`, `content`, `contentAndValue` | `inherit` | Validation against the message model. `content` is refused at load: validation against a message model is not supported yet. `contentAndValue` is refused at load: validation against a message model is not supported yet. |\n"
+     "| `validateFailureAction` | string |  | What happens when validation fails. Accepted, without effect. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- The status is LocalEnvironment.Destination.HTTP.ReplyStatusCode, else HTTPReplyHeader.\"X-Original-HTTP-Status-Code\", else 200.\n"},
+    {"node", "Input", "eflow:FCMSource",
+     "An input terminal of a subflow, as a node inside it.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `eflow:FCMSource` |\n"
+     "| Type in exception lists | `InputNode` |\n"
+     "| Type in statistics | `InputNode` |\n"
+     "| Family | construction |\n"
+     "| Support | full |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `out` |\n"},
+    {"node", "Label", "ComIbmLabel",
+     "A named entry into a flow, reached from a RouteToLabel node or from PROPAGATE TO LABEL in ESQL.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmLabel` |\n"
+     "| Type in exception lists | `ComIbmLabelNode` |\n"
+     "| Type in statistics | `LabelNode` |\n"
+     "| Family | routing |\n"
+     "| Support | full |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | none |\n"
+     "| Output terminals | `out` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `labelName` | string |  | The name it is entered by; case-sensitive and unique within its flow or subflow. Required. |\n"
+     "\n"
+     "## Example: Entering a label from ESQL\n"
+     "\n"
+     "```sql\n"
+     "PROPAGATE TO LABEL 'accepted';\n"
+     "```\n"},
+    {"node", "Output", "eflow:FCMSink",
+     "An output terminal of a subflow, as a node inside it.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `eflow:FCMSink` |\n"
+     "| Type in exception lists | `OutputNode` |\n"
+     "| Type in statistics | `OutputNode` |\n"
+     "| Family | construction |\n"
+     "| Support | full |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `out` |\n"},
+    {"node", "Passthrough", "ComIbmPassthru",
+     "Hands the message on unchanged; used to give a place in a flow a name of its own.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmPassthru` |\n"
+     "| Type in exception lists | `ComIbmPassthruNode` |\n"
+     "| Type in statistics | `PassthroughNode` |\n"
+     "| Family | construction |\n"
+     "| Support | full |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `out` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `label` | string |  | A text for the flow's reader. Accepted, without effect. |\n"},
+    {"node", "ResetContentDescriptor", "ComIbmResetContentDescriptor",
+     "Has the message body parsed anew: the body is written to bytes as its present domain does it and handed to the parser of another domain. Nothing is parsed before it is needed.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmResetContentDescriptor` |\n"
+     "| Type in exception lists | `ComIbmResetContentDescriptorNode` |\n"
+     "| Type in statistics | `ResetContentDescriptorNode` |\n"
+     "| Family | construction |\n"
+     "| Support | partial |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `out` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `resetMessageDomain` | boolean | `false` | Use messageDomain; otherwise the present domain stays. |\n"
+     "| `messageDomain` | string |  | The new domain; empty means BLOB. |\n"
+     "| `resetMessageSet` | boolean | `false` | Set Properties.MessageSet from messageSet. |\n"
+     "| `messageSet` | string |  | Library of the message model. |\n"
+     "| `resetMessageType` | boolean | `false` | Set Properties.MessageType from messageType. |\n"
+     "| `messageType` | string |  | Message of the model. |\n"
+     "| `resetMessageFormat` | boolean | `false` | Set Properties.MessageFormat from messageFormat. |\n"
+     "| `messageFormat` | string |  | Physical format. |\n"
+     "| `validateTiming` | `deferred`, `immediate`, `complete` | `deferred` | When the body is parsed: when it is needed, or at once. |\n"
+     "| `validateMaster` | `inherit`, `none`, `content`, `contentAndValue` | `none` | Validation against the message model. `content` is refused at load: validation against a message model is not supported yet. `contentAndValue` is refused at load: validation against a message model is not supported yet. |\n"
+     "| `validateFailureAction` | string |  | What happens when validation fails. Accepted, without effect. |\n"
+     "| `parserXmlnscMixedContentRetainMode` | `none`, `all` | `none` | Keep mixed content (XMLNSC). |\n"
+     "| `parserXmlnscCommentsRetainMode` | `none`, `all` | `none` | Keep comments (XMLNSC). |\n"
+     "| `parserXmlnscProcessingInstructionsRetainMode` | `none`, `all` | `none` | Keep processing instructions (XMLNSC). |\n"
+     "| `parserXmlnscBuildTreeUsingXMLSchema` | boolean | `false` | Give elements the types of the XML schema. Any other value than the default is refused at load: building the tree with schema types is not supported yet. |\n"
+     "| `parserXmlnscUseForXmlnsDomain` | boolean | `false` | Use the XMLNSC parser where XMLNS is named. |\n"},
+    {"node", "RouteToLabel", "ComIbmRouteToLabel",
+     "Sends the message to the Label node that an entry of the LocalEnvironment names. The entry that is used is removed from the list.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmRouteToLabel` |\n"
+     "| Type in exception lists | `ComIbmRouteToLabelNode` |\n"
+     "| Type in statistics | `RouteToLabelNode` |\n"
+     "| Family | routing |\n"
+     "| Support | full |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `mode` | `routeToLast`, `routeToFirst` | `routeToLast` | Which entry of LocalEnvironment.Destination.RouterList.DestinationData is used. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- One entry is used for each message; further entries stay for a later RouteToLabel node.\n"
+     "\n"
+     "## Example: Choosing a label in a Compute node\n"
+     "\n"
+     "```sql\n"
+     "SET OutputLocalEnvironment.Destination.RouterList.DestinationData[1].labelName = 'premium';\n"
+     "```\n"},
+    {"node", "Throw", "ComIbmThrow",
+     "Throws a UserException with the number and text of its properties.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmThrow` |\n"
+     "| Type in exception lists | `ComIbmThrowNode` |\n"
+     "| Type in statistics | `ThrowNode` |\n"
+     "| Family | construction |\n"
+     "| Support | full |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | none |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `messageNumber` | integer | `3001` | Number of the exception. |\n"
+     "| `messageText` | string |  | Goes into the exception as its insert. |\n"
+     "| `messageCatalog` | string |  | Catalogue of the number; BIPmsgs when empty. |\n"},
+    {"node", "TryCatch", "ComIbmTryCatch",
+     "Sends the message to the try terminal. When an exception comes back, the message as it was on entry goes to the catch terminal, with the exception list; changes to the Environment tree stay.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmTryCatch` |\n"
+     "| Type in exception lists | `ComIbmTryCatchNode` |\n"
+     "| Type in statistics | `TryCatchNode` |\n"
+     "| Family | construction |\n"
+     "| Support | full |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `try`, `catch` |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- With catch not wired, the exception goes on upstream.\n"},
 };
 
 }  // namespace

@@ -26,6 +26,11 @@ Status node_exception(const Node& node, const char* text) {
 
 }  // namespace
 
+bool is_catchable(const base::Error& error) {
+  const base::Error& cause = error.innermost();
+  return cause.code != &errors::kCancelled && cause.code != &errors::kNestedTooDeep;
+}
+
 void label_error(base::Error& error, const Node& node) {
   if (error.node_label.empty()) {
     error.node_label = node.full_label();
@@ -128,7 +133,7 @@ Status Invocation::run_from_input(const Node& input, const tree::MessageAssembly
   const int catch_output = input.find_output("catch");
   if (!status.ok()) {
     flow_.statistics().flow().messages_with_errors.add(1);
-    if (input.is_wired(catch_output)) {
+    if (input.is_wired(catch_output) && is_catchable(status.error())) {
       status = propagate(input, catch_output, with_exception(input, assembly, status.error()));
     }
   }
@@ -139,7 +144,7 @@ Status Invocation::run_from_input(const Node& input, const tree::MessageAssembly
   if (!status.ok()) {
     unit_of_work_.rollback();
     flow_.statistics().flow().backouts.add(1);
-    if (input.is_wired(input.failure_output())) {
+    if (input.is_wired(input.failure_output()) && is_catchable(status.error())) {
       status =
           propagate(input, input.failure_output(), with_exception(input, assembly, status.error()));
       if (status.ok()) status = unit_of_work_.commit();

@@ -55,6 +55,9 @@ class Invocation {
   UnitOfWork unit_of_work_;
 };
 
+// False for what no flow may handle: the server is stopping, or the stack is used up.
+bool is_catchable(const base::Error& error);
+
 // Fills what only the engine knows (node type, name, label) into errors that lack it.
 void label_error(base::Error& error, const Node& node);
 

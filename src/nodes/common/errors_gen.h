@@ -17,5 +17,7 @@ inline constexpr base::ErrorCode kPropertyTolerated{"MS1034", 1034, base::Except
     "The property '{0}' has the unknown value '{1}'; '{2}' is used, as the product does."};
 inline constexpr base::ErrorCode kTableUnknown{"MS1035", 1035, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "{0} nodes have no table '{1}' that this server knows."};
+inline constexpr base::ErrorCode kDomainUnsupported{"MS1801", 1801, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The message domain '{0}' cannot be used here. {1}"};
 
 }  // namespace millstream::nodes::common::errors

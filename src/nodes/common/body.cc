@@ -1,0 +1,71 @@
+#include "nodes/common/body.h"
+
+#include "nodes/common/errors_gen.h"
+#include "parsers/domains.h"
+#include "parsers/headers/properties.h"
+#include "text/ccsid.h"
+
+namespace millstream::nodes::common {
+
+Result<BodyParserChoice> choose_body_parser(std::string_view domain, bool uses_xmlnsc_for_xmlns) {
+  BodyParserChoice choice;
+  choice.folder = domain.empty() ? std::string("BLOB") : std::string(domain);
+  std::string_view parser = choice.folder;
+  if (uses_xmlnsc_for_xmlns && parser == "XMLNS") parser = "XMLNSC";
+  choice.domain = parsers::find_domain(parser);
+  if (!choice.domain || !choice.domain->is_body) {
+    return base::make_error(errors::kDomainUnsupported,
+                            {domain, parsers::unsupported_domain_reason(domain)});
+  }
+  return choice;
+}
+
+Status add_body(tree::TreeContext& context, tree::Element* root, const BodyParserChoice& choice,
+                std::string_view bytes, uint32_t ccsid, uint32_t encoding) {
+  tree::DomainRoot* body =
+      tree::make_domain_root(context, *choice.domain, context.names.qname(choice.folder));
+  tree::append_child(root, body);
+  if (bytes.empty() && choice.folder != "BLOB") return {};
+  tree::ParseOptions options = choice.options;
+  options.ccsid = ccsid;
+  options.encoding = encoding;
+  options.message_set = choice.message_set;
+  options.message_type = choice.message_type;
+  options.message_format = choice.message_format;
+  MS_TRY(choice.domain->parse(context, body, bytes, options));
+  if (options.is_immediate) {
+    tree::complete(body);
+    if (context.has_parse_error()) return context.take_parse_error();
+  }
+  return {};
+}
+
+Status write_body(tree::TreeContext& context, tree::Element* root, std::string& out) {
+  tree::DomainRoot* body = tree::body_of(root);
+  if (!body || (!body->parser && !tree::first_child(body))) return {};
+  tree::SerialiseOptions options;
+  options.ccsid =
+      static_cast<uint32_t>(parsers::headers::property_integer(root, "CodedCharSetId", 0));
+  options.encoding = static_cast<uint32_t>(parsers::headers::property_integer(root, "Encoding", 0));
+  options.message_set = parsers::headers::property_text(root, "MessageSet");
+  options.message_type = parsers::headers::property_text(root, "MessageType");
+  options.message_format = parsers::headers::property_text(root, "MessageFormat");
+  return tree::serialise_body(context, body, options, out);
+}
+
+std::string default_content_type(tree::Element* root) {
+  tree::DomainRoot* body = tree::body_of(root);
+  const std::string_view name = body ? body->domain->name : std::string_view();
+  if (name == "BLOB") return "application/octet-stream";
+  std::string type = name == "JSON" ? "application/json" : "text/xml";
+  const int64_t ccsid = parsers::headers::property_integer(root, "CodedCharSetId", 0);
+  std::string_view encoding =
+      text::encoding_of_ccsid(static_cast<int32_t>(ccsid ? ccsid : text::kCcsidUtf8));
+  if (!encoding.empty()) {
+    type += "; charset=";
+    for (char c : encoding) type += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  }
+  return type;
+}
+
+}  // namespace millstream::nodes::common

@@ -1,0 +1,50 @@
+// The body of a message: the parser that a node's properties choose, attached to bytes, and the
+// body written back to bytes. Shared by all nodes that receive or send. Thread: create while
+// loading; the rest in the message's fiber.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "tree/assembly.h"
+
+namespace millstream::nodes::common {
+
+// What the parser properties of a node say; texts live as long as the node.
+struct BodyParserChoice {
+  const tree::Domain* domain = nullptr;
+  std::string folder;  // name of the folder under Root: the domain as the property spells it
+  std::string message_set, message_type, message_format;
+  tree::ParseOptions options;  // without CCSID and encoding; set by finish_choice()
+};
+
+// `domain` empty = BLOB. An error names what is not supported.
+Result<BodyParserChoice> choose_body_parser(std::string_view domain, bool uses_xmlnsc_for_xmlns);
+
+// The parser options that input nodes have in common, from their generated property structs.
+template <typename Properties>
+void set_xml_options(const Properties& p, BodyParserChoice& choice) {
+  using P = Properties;
+  choice.options.retain_mixed_content =
+      p.parser_xmlnsc_mixed_content_retain_mode == P::ParserXmlnscMixedContentRetainMode::kAll;
+  choice.options.retain_comments =
+      p.parser_xmlnsc_comments_retain_mode == P::ParserXmlnscCommentsRetainMode::kAll;
+  choice.options.retain_processing_instructions =
+      p.parser_xmlnsc_processing_instructions_retain_mode ==
+      P::ParserXmlnscProcessingInstructionsRetainMode::kAll;
+  choice.options.is_immediate = p.validate_timing != P::ValidateTiming::kDeferred;
+}
+
+// Appends the body folder to `root`. `bytes` must outlive the message. An empty body of a domain
+// other than BLOB becomes an empty folder: only whoever needs content finds out that there is none.
+Status add_body(tree::TreeContext& context, tree::Element* root, const BodyParserChoice& choice,
+                std::string_view bytes, uint32_t ccsid, uint32_t encoding);
+
+// The bytes of the message body of `root` (appended), by Properties.CodedCharSetId and Encoding.
+// No body, or an empty folder: nothing. Header folders are never part of it.
+Status write_body(tree::TreeContext& context, tree::Element* root, std::string& out);
+
+// Content-Type for a body that nobody described: by its domain and CCSID.
+std::string default_content_type(tree::Element* root);
+
+}  // namespace millstream::nodes::common

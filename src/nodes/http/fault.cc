@@ -1,0 +1,84 @@
+#include "nodes/http/fault.h"
+
+#include "base/json_value.h"
+
+namespace millstream::nodes::http {
+namespace {
+
+constexpr size_t kChainBytesMax = 16 * 1024;
+
+// For XML and HTML; characters that XML cannot hold become '?'.
+std::string escape_markup(const std::string& s) {
+  std::string out;
+  for (char c : s) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      default:
+        out += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string describe_chain(const base::Error& error) {
+  std::string out;
+  for (const base::Error* e = &error; e; e = e->causes.empty() ? nullptr : e->causes[0].get()) {
+    if (!out.empty()) out += " : ";
+    out += e->id_with_letter() + ": " + e->text;
+    for (const base::Insert& insert : e->inserts) {
+      // Inserts that the text shows already say nothing new.
+      if (!insert.text.empty() && e->text.find(insert.text) == std::string::npos) {
+        out += " '" + insert.text + "'";
+      }
+    }
+    if (out.size() > kChainBytesMax) {
+      out.resize(kChainBytesMax);
+      return out + "...";
+    }
+  }
+  return out;
+}
+
+Fault make_fault(FaultFormat format, const std::string& summary, const base::Error* cause) {
+  const std::string detail = cause ? describe_chain(*cause) : std::string();
+  const std::string text = escape_markup(summary);
+  const std::string more = escape_markup(detail);
+  switch (format) {
+    case FaultFormat::kSoap11:
+      return {"text/xml; charset=utf-8",
+              "<SOAP-ENV:Envelope xmlns:SOAP-ENV=\"http://schemas.xmlsoap.org/soap/envelope/\">"
+              "<SOAP-ENV:Body><SOAP-ENV:Fault><faultcode>SOAP-ENV:Server</faultcode><faultstring>" +
+                  text + "</faultstring><detail><Text>" + more +
+                  "</Text></detail></SOAP-ENV:Fault></SOAP-ENV:Body></SOAP-ENV:Envelope>"};
+    case FaultFormat::kSoap12:
+      return {"application/soap+xml; charset=utf-8",
+              "<SOAP-ENV:Envelope xmlns:SOAP-ENV=\"http://www.w3.org/2003/05/soap-envelope\">"
+              "<SOAP-ENV:Body><SOAP-ENV:Fault><SOAP-ENV:Code><SOAP-ENV:Value>SOAP-ENV:Receiver"
+              "</SOAP-ENV:Value></SOAP-ENV:Code><SOAP-ENV:Reason><SOAP-ENV:Text xml:lang=\"en\">" +
+                  text + "</SOAP-ENV:Text></SOAP-ENV:Reason><SOAP-ENV:Detail><Text>" + more +
+                  "</Text></SOAP-ENV:Detail></SOAP-ENV:Fault></SOAP-ENV:Body></SOAP-ENV:Envelope>"};
+    case FaultFormat::kHtml:
+      return {"text/html; charset=utf-8", "<html><head><title>Error</title></head><body><h1>" +
+                                              text + "</h1><p>" + more + "</p></body></html>\n"};
+    case FaultFormat::kJson:
+      break;
+  }
+  base::json::Value fault = base::json::Value::object();
+  fault.set("message", summary);
+  if (!detail.empty()) fault.set("detail", detail);
+  base::json::Value document = base::json::Value::object();
+  document.set("error", std::move(fault));
+  return {"application/json; charset=utf-8", base::json::write(document)};
+}
+
+}  // namespace millstream::nodes::http

@@ -1,0 +1,337 @@
+// HTTPInput: one request becomes one message (spec B1, B2, C3).
+#include "base/clock.h"
+#include "base/log.h"
+#include "flow/arena_pool.h"
+#include "flow/invocation.h"
+#include "http/url.h"
+#include "net/reactor.h"
+#include "nodes/common/body.h"
+#include "nodes/http/errors_gen.h"
+#include "nodes/http/fault.h"
+#include "nodes/http/http_input_properties_gen.h"
+#include "nodes/http/listener.h"
+#include "parsers/headers/http_headers.h"
+#include "parsers/headers/properties.h"
+#include "text/ccsid.h"
+
+namespace millstream::nodes::http {
+namespace {
+
+using millstream::http::RequestRef;
+using value::Value;
+
+constexpr size_t kNotesCount = 7;
+
+class HttpInput;
+
+// What the listener holds on to. Requests in flight keep it, not the node, alive: the node belongs
+// to its flow, which waits for them before it goes.
+class HttpInputHandler final : public UrlHandler {
+ public:
+  explicit HttpInputHandler(HttpInput& node) : node_(node) {}
+  void handle(RequestRef request) override;
+  std::string describe() const override;
+  std::string node_label() const override;
+  std::string flow_name() const override;
+
+ private:
+  HttpInput& node_;
+};
+
+class HttpInput final : public flow::Node {
+ public:
+  HttpInput(HttpInputProperties properties, UrlPattern pattern, common::BodyParserChoice body,
+            HttpListener& listener)
+      : properties_(std::move(properties)),
+        pattern_(std::move(pattern)),
+        body_(std::move(body)),
+        listener_(listener) {}
+
+  Status evaluate(flow::Invocation&, const tree::MessageAssembly&, int) override { return {}; }
+
+  Status start() override {
+    handler_ = std::make_shared<HttpInputHandler>(*this);
+    return listener_.add(pattern_, handler_);
+  }
+  void stop() override {
+    if (handler_) listener_.remove(handler_.get());
+  }
+  std::string endpoint() const override {
+    return "http://*:" + std::to_string(listener_.port()) + pattern_.path +
+           (pattern_.is_prefix ? "*" : "");
+  }
+
+  void handle(RequestRef request);
+
+ private:
+  enum class Way : uint8_t { kRequest, kTimeout };
+
+  Result<tree::MessageAssembly> make_message(tree::MessageArena& arena, RequestRef& request,
+                                             std::string_view identifier);
+  void add_header_folder(tree::TreeContext& context, tree::Element* root, RequestRef& request);
+  void add_local_environment(tree::TreeContext& context, tree::Element* environment,
+                             RequestRef& request, std::string_view identifier);
+  void add_path(tree::TreeContext& context, tree::Element* input, tree::Element* environment,
+                RequestRef& request);
+  void run(RequestRef& request, std::string_view identifier, Way way);
+  void reply_fault(RequestRef& request, const std::string& summary, const base::Error* cause);
+  uint32_t request_ccsid(const RequestRef& request) const;
+  int64_t timeout_ns() const { return properties_.timeout_for_client * net::kSecond; }
+
+  const HttpInputProperties properties_;
+  const UrlPattern pattern_;
+  const common::BodyParserChoice body_;
+  HttpListener& listener_;
+  std::shared_ptr<HttpInputHandler> handler_;
+};
+
+void HttpInputHandler::handle(RequestRef request) { node_.handle(std::move(request)); }
+std::string HttpInputHandler::describe() const {
+  return "node '" + node_label() + "' in flow '" + flow_name() + "'";
+}
+std::string HttpInputHandler::node_label() const { return node_.label(); }
+std::string HttpInputHandler::flow_name() const { return node_.flow().name(); }
+
+void HttpInput::handle(RequestRef request) {
+  char identifier_bytes[kRequestIdentifierBytes];
+  listener_.requests().add(request, identifier_bytes);
+  const std::string identifier(identifier_bytes, kRequestIdentifierBytes);
+  if (flow().instances().enter()) flow().statistics().flow().times_max_instances.add(1);
+  run(request, identifier, Way::kRequest);
+  flow().instances().leave();
+  if (request->is_replied()) {
+    listener_.requests().remove(identifier);
+    return;
+  }
+  // Nobody has replied yet: another flow may, until the client's time is over.
+  const int64_t deadline =
+      properties_.timeout_for_client == 0 ? net::kNever : request->arrival_ns() + timeout_ns();
+  request->set_reply_deadline(deadline, [this, identifier](RequestRef late) {
+    flow().statistics().flow().reply_timeouts.add(1);
+    if (is_wired(find_output("timeout"))) run(late, identifier, Way::kTimeout);
+    listener_.requests().remove(identifier);
+    if (late->is_replied()) return;
+    Status status =
+        base::make_error(errors::kReplyTimedOut, {flow().name(), properties_.timeout_for_client});
+    reply_fault(late, status.error().id_with_letter() + ": " + status.error().text, nullptr);
+  });
+}
+
+void HttpInput::run(RequestRef& request, std::string_view identifier, Way way) {
+  flow::PooledArena arena(flow().names());
+  flow::Invocation invocation(flow(), *arena);
+  invocation.transport = &request;
+  const int64_t cpu_start = net::fiber_cpu_ns();
+  Result<tree::MessageAssembly> message = make_message(*arena, request, identifier);
+  Status status;
+  if (way == Way::kTimeout) {
+    status = message.ok() ? invocation.propagate(*this, find_output("timeout"), message.value())
+                          : std::move(message).take_status();
+  } else if (message.ok()) {
+    status = invocation.run_from_input(*this, message.value(), request->body().size());
+  } else {
+    status = std::move(message).take_status();
+    flow::label_error(status.error(), *this);
+    // The request could not be parsed: the node's own error.
+    if (is_wired(failure_output())) {
+      tree::MessageAssembly blank = arena->make_assembly();
+      status = invocation.propagate(*this, failure_output(),
+                                    invocation.with_exception(*this, blank, status.error()));
+    }
+  }
+  flow().statistics().flow().cpu_us.record(static_cast<uint64_t>(net::fiber_cpu_ns() - cpu_start) /
+                                           1000);
+  if (status.ok()) return;
+  Status outer = base::make_error(errors::kFlowException, {flow().name(), flow().server_name()});
+  const std::string summary = outer.error().id_with_letter() + ": " + outer.error().text;
+  base::log_error(summary + " : " + describe_chain(status.error()));
+  reply_fault(request, summary, &status.error());
+}
+
+void HttpInput::reply_fault(RequestRef& request, const std::string& summary,
+                            const base::Error* cause) {
+  Fault fault = make_fault(static_cast<FaultFormat>(properties_.fault_format), summary, cause);
+  request->reply(500, fault.content_type, std::move(fault.body));
+}
+
+uint32_t HttpInput::request_ccsid(const RequestRef& request) const {
+  std::string_view charset =
+      millstream::http::parse_content_type(request->headers().get("Content-Type")).charset;
+  if (charset.empty()) return 0;
+  return static_cast<uint32_t>(text::ccsid_of_encoding(charset).value_or(0));
+}
+
+Result<tree::MessageAssembly> HttpInput::make_message(tree::MessageArena& arena,
+                                                      RequestRef& request,
+                                                      std::string_view identifier) {
+  tree::TreeContext& context = arena.context();
+  tree::MessageAssembly message = arena.make_assembly();
+  const uint32_t ccsid = request_ccsid(request);
+  parsers::headers::PropertiesInput properties;
+  properties.message_set = body_.message_set;
+  properties.message_type = body_.message_type;
+  properties.message_format = body_.message_format;
+  properties.coded_char_set_id = ccsid ? ccsid : text::kCcsidUtf8;
+  properties.creation_time_micros = base::system_clock().wall_gmt_micros();
+  properties.reply_protocol = "SOAP-HTTP";
+  properties.content_type = request->headers().get("Content-Type");
+  parsers::headers::make_properties(context, message.root, properties);
+  add_header_folder(context, message.root, request);
+  add_local_environment(context, message.local_environment, request,
+                        context.arena.copy(identifier));
+  MS_TRY(common::add_body(context, message.root, body_, request->body(), ccsid, 0));
+  return message;
+}
+
+void HttpInput::add_header_folder(tree::TreeContext& context, tree::Element* root,
+                                  RequestRef& request) {
+  const millstream::http::Headers& headers = request->headers();
+  base::Arena& arena = context.arena;
+  auto* fields = static_cast<parsers::headers::HttpField*>(
+      arena.allocate((headers.size() + kNotesCount) * sizeof(parsers::headers::HttpField)));
+  size_t count = 0;
+  for (size_t i = 0; i < headers.size(); ++i) fields[count++] = {headers.name(i), headers.value(i)};
+  // The server's own notes follow what the client sent.
+  const std::string peer = request->peer();
+  const std::string_view address = arena.copy(peer.substr(0, peer.rfind(':')));
+  const std::string_view port = arena.copy(std::to_string(listener_.port()));
+  std::string_view host = headers.get("Host");
+  std::string_view bare_host = host.substr(0, std::min(host.rfind(':'), host.size()));
+  const std::string_view target = request->head().target;
+  char* command = arena.bytes(request->method().size() + host.size() + target.size() + 32);
+  char* p = command;
+  auto put = [&p](std::string_view s) {
+    std::memcpy(p, s.data(), s.size());
+    p += s.size();
+    return p;
+  };
+  put(request->method());
+  put(" ");
+  const char* url = p;
+  if (target.substr(0, 1) == "/") {
+    put("http://");
+    put(host.empty() ? std::string_view("localhost") : host);
+  }
+  const char* url_end = put(target);
+  put(" HTTP/1.");
+  put(request->head().minor_version == 0 ? "0" : "1");
+  fields[count++] = {"X-Original-HTTP-Command", {command, static_cast<size_t>(p - command)}};
+  fields[count++] = {"X-Original-HTTP-URL", {url, static_cast<size_t>(url_end - url)}};
+  fields[count++] = {"X-Server-Name", bare_host};
+  fields[count++] = {"X-Server-Port", port};
+  fields[count++] = {"X-Remote-Addr", address};
+  fields[count++] = {"X-Remote-Host", address};
+  fields[count++] = {"X-Scheme", "http"};
+  parsers::headers::make_http_header(context, root, parsers::headers::kHttpInputHeader,
+                                     {fields, count});
+}
+
+tree::Element* add_folder(tree::TreeContext& context, tree::Element* parent,
+                          std::string_view name) {
+  tree::Element* e = tree::make_element(context, context.names.qname(name), tree::kName);
+  tree::append_child(parent, e);
+  return e;
+}
+
+// `text` must live as long as the message.
+void add_field(tree::TreeContext& context, tree::Element* parent, std::string_view name,
+               const Value& v) {
+  tree::Element* e = tree::make_element(context, context.names.qname(name), tree::kNameValue);
+  e->scalar = v;
+  tree::append_child(parent, e);
+}
+
+void HttpInput::add_local_environment(tree::TreeContext& context, tree::Element* environment,
+                                      RequestRef& request, std::string_view identifier) {
+  tree::Element* destination = add_folder(context, environment, "Destination");
+  tree::Element* reply = add_folder(context, destination, "HTTP");
+  add_field(context, reply, "RequestIdentifier", Value::make_blob(identifier));
+
+  tree::Element* http = add_folder(context, environment, "HTTP");
+  tree::Element* input = add_folder(context, http, "Input");
+  tree::Element* line = add_folder(context, input, "RequestLine");
+  add_field(context, line, "Method", Value::make_character(request->method()));
+  add_field(context, line, "RequestURI", Value::make_character(request->path()));
+  add_field(context, line, "HTTPVersion",
+            Value::make_character(request->head().minor_version == 0 ? "HTTP/1.0" : "HTTP/1.1"));
+  if (properties_.parse_query_string) {
+    tree::Element* query = add_folder(context, input, "QueryString");
+    for (const auto& [name, text] : millstream::http::parse_query(request->query())) {
+      add_field(context, query, name, Value::make_character(context.arena.copy(text)));
+    }
+  }
+  add_path(context, input, environment, request);
+}
+
+void HttpInput::add_path(tree::TreeContext& context, tree::Element* input,
+                         tree::Element* environment, RequestRef& request) {
+  add_field(context, input, "Path", Value::make_character(request->path()));
+  std::string_view below;
+  if (pattern_.is_prefix && request->path().size() > pattern_.path.size()) {
+    below = request->path().substr(pattern_.path.size());
+  }
+  if (!below.empty()) add_field(context, input, "PathInfo", Value::make_character(below));
+  if (!properties_.set_destination_list || below.empty()) return;
+  tree::Element* destination = tree::first_child(environment);
+  tree::Element* list = add_folder(context, destination, "RouterList");
+  tree::Element* entry = add_folder(context, list, "DestinationData");
+  add_field(
+      context, entry, "labelName",
+      Value::make_character(context.arena.copy(properties_.label_prefix + std::string(below))));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<flow::Node>> create_http_input(flow::NodeBuildContext& context) {
+  HttpInputProperties properties =
+      MS_TRY(read_http_input_properties(context.definition.properties, context.diagnostics));
+  UrlPattern pattern = MS_TRY(parse_url_specifier(properties.url_specifier));
+  common::BodyParserChoice body = MS_TRY(common::choose_body_parser(
+      properties.message_domain_property, properties.parser_xmlnsc_use_for_xmlns_domain));
+  common::set_xml_options(properties, body);
+  body.message_set = properties.message_set_property;
+  body.message_type = properties.message_type_property;
+  body.message_format = properties.message_format_property;
+  auto* listener = context.services.find<HttpListener>();
+  if (!listener) return base::make_error(errors::kNoListener, {context.definition.label});
+  parsers::headers::intern_header_names(context.names);
+  for (const char* name : {"Root",
+                           "LocalEnvironment",
+                           "Environment",
+                           "ExceptionList",
+                           "Destination",
+                           "HTTP",
+                           "RequestIdentifier",
+                           "Input",
+                           "RequestLine",
+                           "Method",
+                           "RequestURI",
+                           "HTTPVersion",
+                           "QueryString",
+                           "Path",
+                           "PathInfo",
+                           "RouterList",
+                           "DestinationData",
+                           "labelName",
+                           "HTTPInputHeader",
+                           "X-Original-HTTP-Command",
+                           "X-Original-HTTP-URL",
+                           "X-Server-Name",
+                           "X-Server-Port",
+                           "X-Remote-Addr",
+                           "X-Remote-Host",
+                           "X-Scheme",
+                           "Host",
+                           "User-Agent",
+                           "Accept",
+                           "Content-Type",
+                           "Content-Length",
+                           "Connection"}) {
+    context.names.intern_qname("", name);
+  }
+  context.names.intern_qname("", body.folder);
+  return std::unique_ptr<flow::Node>(
+      new HttpInput(std::move(properties), std::move(pattern), std::move(body), *listener));
+}
+
+}  // namespace millstream::nodes::http

@@ -1,0 +1,99 @@
+#include "nodes/http/listener.h"
+
+#include <algorithm>
+
+#include "nodes/http/errors_gen.h"
+
+namespace millstream::nodes::http {
+
+Result<UrlPattern> parse_url_specifier(std::string_view specifier) {
+  while (!specifier.empty() && specifier.front() == ' ') specifier.remove_prefix(1);
+  while (!specifier.empty() && specifier.back() == ' ') specifier.remove_suffix(1);
+  std::string_view path = specifier;
+  // Old flows write a whole URL; its host and port do not choose anything here.
+  for (std::string_view scheme : {"http://", "https://"}) {
+    if (path.substr(0, scheme.size()) != scheme) continue;
+    size_t slash = path.find('/', scheme.size());
+    path = slash == std::string_view::npos ? std::string_view("/") : path.substr(slash);
+  }
+  if (path.empty()) {
+    return base::make_error(errors::kBadUrlSpecifier, {specifier, "it is empty"});
+  }
+  UrlPattern pattern;
+  if (path.front() != '/') pattern.path = "/";
+  pattern.path += path;
+  size_t star = pattern.path.find('*');
+  if (star == std::string::npos) return pattern;
+  if (star + 1 != pattern.path.size()) {
+    return base::make_error(errors::kBadUrlSpecifier, {specifier, "a * may only stand at its end"});
+  }
+  pattern.path.pop_back();
+  pattern.is_prefix = true;
+  return pattern;
+}
+
+Status HttpListener::add(const UrlPattern& pattern, std::shared_ptr<UrlHandler> handler) {
+  std::lock_guard lock(mutex_);
+  auto changed = std::make_shared<Table>(*table());
+  for (const Entry& e : *changed) {
+    if (e.pattern.path == pattern.path && e.pattern.is_prefix == pattern.is_prefix) {
+      return base::make_error(errors::kUrlTaken, {pattern.path + (pattern.is_prefix ? "*" : ""),
+                                                  handler->node_label(), handler->flow_name(),
+                                                  e.handler->node_label(), e.handler->flow_name()});
+    }
+  }
+  changed->push_back({pattern, std::move(handler)});
+  std::sort(changed->begin(), changed->end(), [](const Entry& a, const Entry& b) {
+    if (a.pattern.is_prefix != b.pattern.is_prefix) return b.pattern.is_prefix;
+    if (a.pattern.is_prefix && a.pattern.path.size() != b.pattern.path.size()) {
+      return a.pattern.path.size() > b.pattern.path.size();
+    }
+    return a.pattern.path < b.pattern.path;
+  });
+  std::atomic_store(&table_, std::shared_ptr<const Table>(std::move(changed)));
+  return {};
+}
+
+void HttpListener::remove(const UrlHandler* handler) {
+  std::lock_guard lock(mutex_);
+  auto changed = std::make_shared<Table>(*table());
+  changed->erase(std::remove_if(changed->begin(), changed->end(),
+                                [&](const Entry& e) { return e.handler.get() == handler; }),
+                 changed->end());
+  std::atomic_store(&table_, std::shared_ptr<const Table>(std::move(changed)));
+}
+
+UrlHandler* HttpListener::find(const Table& table, std::string_view path) {
+  auto exact_end = std::partition_point(table.begin(), table.end(),
+                                        [](const Entry& e) { return !e.pattern.is_prefix; });
+  auto exact = std::lower_bound(
+      table.begin(), exact_end, path,
+      [](const Entry& e, std::string_view p) { return std::string_view(e.pattern.path) < p; });
+  if (exact != exact_end && exact->pattern.path == path) return exact->handler.get();
+  for (auto e = exact_end; e != table.end(); ++e) {
+    std::string_view prefix = e->pattern.path;
+    if (path.substr(0, prefix.size()) == prefix) return e->handler.get();
+    // "/orders/*" answers "/orders" too.
+    if (prefix.size() > 1 && prefix.back() == '/' && path == prefix.substr(0, prefix.size() - 1)) {
+      return e->handler.get();
+    }
+  }
+  return nullptr;
+}
+
+void HttpListener::handle(millstream::http::RequestRef request) {
+  // Held for the request: a node that is removed meanwhile lives until its last request is done.
+  const std::shared_ptr<const Table> table = this->table();
+  UrlHandler* handler = find(*table, request->path());
+  if (!handler && request->path().size() > 1 && request->path().back() == '/') {
+    handler = find(*table, request->path().substr(0, request->path().size() - 1));
+  }
+  if (!handler) {
+    request->reply(404, "text/plain; charset=utf-8",
+                   "There is no message flow at this URL: " + std::string(request->path()) + "\n");
+    return;
+  }
+  handler->handle(std::move(request));
+}
+
+}  // namespace millstream::nodes::http
