@@ -5,11 +5,11 @@
 #include "parsers/headers/properties.h"
 #include "parsers/json/json_domain.h"
 #include "text/utf8.h"
-#if 0 && __has_include("parsers/xmlnsc/xmlnsc_domain.h")
+#if __has_include("parsers/xmlnsc/xmlnsc_domain.h")
 #include "parsers/xmlnsc/xmlnsc_domain.h"
 #define MS_HAS_XMLNSC 1
 #endif
-#if 0 && __has_include("parsers/xmlns/xmlns_domain.h")
+#if __has_include("parsers/xmlns/xmlns_domain.h")
 #include "parsers/xmlns/xmlns_domain.h"
 #define MS_HAS_XMLNS 1
 #endif

@@ -201,6 +201,7 @@ MS_ALWAYS_INLINE bool TreeBuilder::read_name(Cursor& c, const base::QName*& name
   if (c.text[start] != '"' || c.next == c.end || c.text[*c.next] != ':') return false;
   std::string_view raw = c.string_content(start);
   if (++c.next == c.end) return false;
+  if (c.has_escapes && std::memchr(raw.data(), '\\', raw.size()) && !decode(raw)) return false;
   if (Element* hint = c.hint) {
     if (is_name(hint->name, raw)) {
       name = hint->name;
@@ -218,7 +219,6 @@ MS_ALWAYS_INLINE bool TreeBuilder::read_name(Cursor& c, const base::QName*& name
     }
   }
   c.twin = nullptr;
-  if (c.has_escapes && std::memchr(raw.data(), '\\', raw.size()) && !decode(raw)) return false;
   name = find_name(raw);
   return true;
 }

@@ -191,6 +191,15 @@ TEST_CASE("json domain: a clone parses the same bytes again") {
   CHECK(f.write(copy.value()) == "{\"a\":1e2}");
 }
 
+TEST_CASE("json domain: an escape in a name is decoded before names are compared") {
+  JsonFixture f;
+  CHECK(f.round_trip(R"([{"a\\id":1},{"a\\id":2},{"a\u0069d":3}])") ==
+        R"([{"a\\id":1},{"a\\id":2},{"aid":3}])");
+  // Found by fuzzing: the raw text of the last name equals the decoded one before it.
+  CHECK(f.round_trip(R"([{"a\\id":1},{"a\\id":2},{"a\\id":3},{"a\id":4}])").find("escape") !=
+        std::string::npos);
+}
+
 // The fast builder and the plain checker must agree on every document: generated ones and ones
 // with a random byte changed.
 TEST_CASE("json domain: builder and checker agree on damaged documents") {
