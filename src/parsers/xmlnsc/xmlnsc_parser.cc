@@ -10,7 +10,6 @@ namespace {
 
 namespace scan = format::xml_scan;
 using common::XmlNameCache;
-using common::XmlNamespaces;
 using format::XmlEvent;
 using format::XmlOpenTag;
 using tree::Element;
@@ -19,86 +18,17 @@ using value::Value;
 // The fast loop works only where this many bytes follow, so that none of its steps looks behind the
 // end; the general path does the rest.
 constexpr ptrdiff_t kRoom = 64;
-constexpr size_t kSlabElements = 32;
+constexpr common::XmlAttributeTypes kXmlnscAttributeTypes{
+    tree::xmlnsc::kAttribute, tree::xmlnsc::kSingleAttribute, tree::xmlnsc::kNamespaceDecl,
+    tree::xmlnsc::kSingleNamespaceDecl};
 
 bool is_name_start_byte(char c) { return (format::kXmlNameByte[static_cast<uint8_t>(c)] & 6) != 0; }
 bool is_low(char c) { return static_cast<uint8_t>(c) <= ' '; }
 
-format::XmlLimits limits_of(const tree::ParseOptions& options) {
-  format::XmlLimits limits;
-  limits.depth_max = options.depth_max;
-  return limits;
-}
-
 }  // namespace
 
-XmlnscParser::XmlnscParser(tree::TreeContext& context, tree::DomainRoot* root,
-                           std::string_view bytes, std::string_view utf8,
-                           const tree::ParseOptions& options)
-    : context_(context),
-      root_(root),
-      bytes_(bytes),
-      utf8_(utf8),
-      options_(options),
-      tokens_(context.arena, utf8, limits_of(options)),
-      namespaces_(context.arena, context.names) {
-  root->set_flag(tree::kFlagOpen);
-}
-
 tree::BodyParser* XmlnscParser::clone_for(tree::TreeContext& context, tree::DomainRoot* target) {
-  std::string_view utf8 = utf8_;
-  // Converted text lives in the arena of its own message only.
-  if (&context != &context_ && utf8_.data() != bytes_.data()) utf8 = context.arena.copy(utf8_);
-  return context.arena.make<XmlnscParser>(context, target, bytes_, utf8, options_);
-}
-
-Status XmlnscParser::repeat_error() const { return has_error_ ? tokens_.error() : Status(); }
-
-void XmlnscParser::parse_child(Element* e, Element* after) { run(e, after, false); }
-void XmlnscParser::parse_all(Element* e) { run(e, nullptr, true); }
-
-bool XmlnscParser::is_satisfied(Element* target, Element* after, bool is_all) {
-  if (!target->is_open()) return true;
-  if (is_all) return false;
-  if (after ? !after->next : !target->first) return false;
-  // What is visible must be known to be a leaf or a folder.
-  return tokens_.open().empty() || !(tokens_.open().back().bits & kUndetermined);
-}
-
-void XmlnscParser::run(Element* target, Element* after, bool is_all) {
-  while (!is_satisfied(target, after, is_all)) {
-    if (tokens_.depth() && tokens_.is_plain() && options_.opaque_elements.empty() &&
-        run_plain(target, is_all)) {
-      continue;
-    }
-    if (is_satisfied(target, after, is_all)) return;
-    if (!step()) break;
-  }
-  // After the end nothing is open, however an element got here.
-  if (!root_->is_open()) target->clear_flag(tree::kFlagOpen);
-}
-
-inline Element* XmlnscParser::new_element(Element* parent, const base::QName* name,
-                                          tree::FieldType type) {
-  if (__builtin_expect(slab_ == slab_end_, 0)) {
-    slab_ = static_cast<Element*>(
-        context_.arena.allocate(kSlabElements * sizeof(Element), alignof(Element)));
-    slab_end_ = slab_ + kSlabElements;
-  }
-  Element* e = slab_++;
-  Element* last = parent->last;
-  e->parent = parent;
-  e->first = nullptr;
-  e->last = nullptr;
-  e->prev = last;
-  e->next = nullptr;
-  e->name = name;
-  e->type = type;
-  e->stamp = 0;
-  e->scalar = Value();
-  (last ? last->next : parent->first) = e;
-  parent->last = e;
-  return e;
+  return context.arena.make<XmlnscParser>(context, target, bytes_, text_for(context), options_);
 }
 
 // Elements without attributes, leaves with plain ASCII text, matching end tags and white space
@@ -111,7 +41,7 @@ bool XmlnscParser::run_plain(Element* target, bool is_all) {
   auto& open = tokens_.open();
   XmlNameCache& cache = XmlNameCache::of_thread();
   Element* parent = static_cast<Element*>(open.back().user);
-  if (open.back().bits & kUndetermined) return false;
+  if ((open.back().bits & kUndetermined) || !options_.opaque_elements.empty()) return false;
   const uint32_t depth_max = options_.depth_max;
   const bool keeps_mixed = options_.retain_mixed_content;
 
@@ -164,10 +94,6 @@ bool XmlnscParser::run_plain(Element* target, bool is_all) {
   return p != start;
 }
 
-Element* XmlnscParser::top() {
-  return tokens_.open().empty() ? root_ : static_cast<Element*>(tokens_.open().back().user);
-}
-
 // One token of any kind. False: the parse is over.
 bool XmlnscParser::step() {
   // The tokenizer pops an element before it reports its end.
@@ -176,10 +102,7 @@ bool XmlnscParser::step() {
   XmlEvent event = tokens_.next();
   switch (event) {
     case XmlEvent::kStartTag:
-      if (start_element()) return true;
-      tokens_.next();  // reports what failed
-      give_up();
-      return false;
+      return start_element() || give_up();
     case XmlEvent::kEndTag:
       end_element(static_cast<Element*>(tag.user), tag.bits);
       return true;
@@ -204,28 +127,15 @@ bool XmlnscParser::step() {
       }
       return true;
     case XmlEvent::kEnd:
-      root_->clear_flag(tree::kFlagOpen);
-      return false;
+      return finish();
     case XmlEvent::kError:
       break;
   }
-  give_up();
-  return false;
-}
-
-// Keeps the first error and closes everything, so that no navigation comes back.
-void XmlnscParser::give_up() {
-  has_error_ = true;
-  if (context_.parse_error.ok()) context_.parse_error = tokens_.error();
-  for (XmlOpenTag& tag : tokens_.open()) {
-    if (tag.user) static_cast<Element*>(tag.user)->clear_flag(tree::kFlagOpen);
-  }
-  root_->clear_flag(tree::kFlagOpen);
+  return give_up();
 }
 
 bool XmlnscParser::start_element() {
   auto& open = tokens_.open();
-  XmlOpenTag& tag = open.back();
   Element* parent = root_;
   if (open.size() > 1) {
     XmlOpenTag& outer = open[open.size() - 2];
@@ -235,78 +145,13 @@ bool XmlnscParser::start_element() {
     parent->type = tree::xmlnsc::kFolder;
   }
   clear_text();
-  const auto& attributes = tokens_.attributes();
-  bool declares = false;
-  for (const format::XmlAttribute& a : attributes) {
-    if (!XmlNamespaces::is_declaration(a.name)) continue;
-    if (!declares) namespaces_.enter(open.size());
-    declares = true;
-    if (!namespaces_.declare(a.name, a.value)) {
-      tokens_.fail(namespaces_.reason(), a.name.data());
-      return false;
-    }
-  }
-  const base::QName* name = namespaces_.element_name({tag.name, tag.size});
-  if (!name) {
-    tokens_.fail(namespaces_.reason(), tag.name);
-    return false;
-  }
-  Element* e = new_element(parent, name, tree::xmlnsc::kFolder);
-  e->set_flag(tree::kFlagOpen);
-  tag.user = e;
-  tag.bits = kUndetermined;
-  if (!attributes.empty() && !add_attributes(e, open.size())) return false;
+  Element* e = open_element(parent, tree::xmlnsc::kFolder, kXmlnscAttributeTypes);
+  if (!e) return false;
   if (!options_.opaque_elements.empty() && tokens_.is_plain() && is_opaque(e->local_name())) {
     return capture_opaque(e);
   }
   look_ahead();
   return true;
-}
-
-bool XmlnscParser::add_attributes(Element* e, uint32_t) {
-  bool has_prefixed = false;
-  for (const format::XmlAttribute& a : tokens_.attributes()) {
-    const base::QName* name;
-    tree::FieldType type;
-    if (XmlNamespaces::is_declaration(a.name)) {
-      name = namespaces_.declaration_name(a.name);
-      type = a.quote == '"' ? tree::xmlnsc::kNamespaceDecl : tree::xmlnsc::kSingleNamespaceDecl;
-    } else {
-      name = namespaces_.attribute_name(a.name);
-      if (!name) {
-        tokens_.fail(namespaces_.reason(), a.name.data());
-        return false;
-      }
-      has_prefixed = has_prefixed || name->ns->size != 0;
-      type = a.quote == '"' ? tree::xmlnsc::kAttribute : tree::xmlnsc::kSingleAttribute;
-    }
-    Element* child = new_element(e, name, type);
-    child->scalar = Value::make_character(a.value);
-  }
-  return !has_prefixed || tokens_.attributes().size() < 2 || check_unique_names(e);
-}
-
-// Two prefixes may mean the same namespace.
-bool XmlnscParser::check_unique_names(Element* e) {
-  constexpr uint32_t kPairwiseMax = 16;
-  uint32_t n = tokens_.attributes().size();
-  if (n <= kPairwiseMax) {
-    for (Element* a = e->first; a; a = a->next) {
-      for (Element* b = a->next; b; b = b->next) {
-        if (a->name != b->name) continue;
-        tokens_.fail("an attribute occurs twice");
-        return false;
-      }
-    }
-    return true;
-  }
-  auto* names = static_cast<const base::QName**>(context_.arena.allocate(n * sizeof(void*)));
-  uint32_t i = 0;
-  for (Element* a = e->first; a; a = a->next) names[i++] = a->name;
-  std::sort(names, names + n);
-  if (std::adjacent_find(names, names + n) == names + n) return true;
-  tokens_.fail("an attribute occurs twice");
-  return false;
 }
 
 // opaque_elements: local names, perhaps written //name, separated by blanks.
@@ -340,15 +185,6 @@ bool XmlnscParser::capture_opaque(Element* e) {
   e->clear_flag(tree::kFlagOpen);
   namespaces_.leave(depth);
   return true;
-}
-
-// Determines a folder without taking its first child, so that navigation can stop before it.
-void XmlnscParser::look_ahead() {
-  if (!tokens_.is_plain()) return;
-  const char* p = scan::skip_space(tokens_.pos(), tokens_.end());
-  if (tokens_.end() - p < 2 || *p != '<' || !is_name_start_byte(p[1])) return;
-  XmlOpenTag& tag = tokens_.open().back();
-  tag.bits = kHasElements;
 }
 
 void XmlnscParser::end_element(Element* e, uint32_t bits) {
