@@ -1,11 +1,35 @@
 #include "base/names.h"
 
+#include <sys/random.h>
+
 #include <cstring>
 
 namespace millstream::base {
 namespace {
 
 constexpr size_t kFirstSlots = 256;
+
+struct HashKey {
+  uint64_t start;
+  uint64_t factor;
+};
+
+HashKey make_hash_key() {
+  HashKey key{0x9e3779b97f4a7c15ull, 0xff51afd7ed558ccdull};
+  HashKey secret{};
+  if (getrandom(&secret, sizeof secret, 0) == sizeof secret) {
+    key.start ^= secret.start;
+    key.factor ^= secret.factor;
+  }
+  key.factor |= 1;
+  return key;
+}
+
+// Both halves of the product: every input bit reaches every output bit through the secret factor.
+uint64_t mix_words(uint64_t a, uint64_t b) {
+  unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
 
 uint32_t hash_pair(const Name* ns, const Name* local) {
   return (ns->hash * 0x9e3779b1u) ^ local->hash;
@@ -63,25 +87,30 @@ void clear_slots(internal::NameSlots<T>& table) {
 
 }  // namespace
 
+// Names come from outside, so the hash is keyed: with a public one, a message of a hundred thousand
+// chosen names would fall into one probe chain and stall its reactor.
 uint32_t hash_name(std::string_view text) {
-  uint64_t h = 0x9e3779b97f4a7c15ull ^ text.size();
+  static const HashKey kKey = make_hash_key();
   const char* p = text.data();
   size_t n = text.size();
-  while (n >= 8) {
-    uint64_t w;
-    std::memcpy(&w, p, 8);
-    h = (h ^ w) * 0xff51afd7ed558ccdull;
-    h ^= h >> 32;
-    p += 8;
-    n -= 8;
+  uint64_t h = kKey.start + n * 0x9e3779b97f4a7c15ull;  // sizes must not cancel bits of the text
+  for (; n > 8; p += 8, n -= 8) {
+    uint64_t word;
+    std::memcpy(&word, p, 8);
+    h = mix_words(h ^ word, kKey.factor);
   }
-  if (n) {
-    uint64_t w = 0;
-    std::memcpy(&w, p, n);
-    h = (h ^ w) * 0xff51afd7ed558ccdull;
-    h ^= h >> 32;
+  uint64_t tail = 0;
+  if (n >= 4) {  // the halves overlap when n < 8
+    uint32_t low, high;
+    std::memcpy(&low, p, 4);
+    std::memcpy(&high, p + n - 4, 4);
+    tail = low | static_cast<uint64_t>(high) << 32;
+  } else if (n > 0) {  // the same byte may be taken twice
+    auto byte = [&](size_t i) { return static_cast<uint64_t>(static_cast<unsigned char>(p[i])); };
+    tail = byte(0) | byte(n / 2) << 8 | byte(n - 1) << 16;
   }
-  return static_cast<uint32_t>(h ^ (h >> 29));
+  h = mix_words(h ^ tail, kKey.factor);
+  return static_cast<uint32_t>(h ^ (h >> 32));
 }
 
 NameTable::NameTable() { empty_ = intern(""); }

@@ -68,6 +68,27 @@ TEST_CASE("names: a scope forgets on reset and may change its table") {
   CHECK(scope.empty_qname()->local == second->empty());
 }
 
+TEST_CASE("names: similar names do not share hashes") {
+  std::set<uint32_t> hashes;
+  size_t count = 0;
+  auto add = [&](std::string_view text) {
+    hashes.insert(hash_name(text));
+    ++count;
+  };
+  std::string text(24, 'a');
+  for (size_t size = 0; size <= text.size(); ++size) add(std::string_view(text).substr(0, size));
+  for (size_t i = 0; i < text.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      text[i] = static_cast<char>(text[i] ^ (1 << bit));
+      for (size_t size = i + 1; size <= text.size(); ++size) {
+        add(std::string_view(text).substr(0, size));
+      }
+      text[i] = static_cast<char>(text[i] ^ (1 << bit));
+    }
+  }
+  CHECK(hashes.size() >= count - 3);  // 32 bits; a chance meeting is possible, not likely
+}
+
 TEST_CASE("names: text with any bytes") {
   Arena arena;
   NameScope scope(arena, std::make_shared<NameTable>());
