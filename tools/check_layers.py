@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
-TEST_FILE = re.compile(r"_(test|bench)\.cc$|_test(ing|_util)?\.h$")
+TEST_FILE = re.compile(r"_(test|bench)\.cc$|_test(ing|_util|_support)?\.h$")
 # Headers of the C library, POSIX and Linux. C++ headers have no extension.
 SYSTEM_FOLDERS = ("sys/", "netinet/", "arpa/", "linux/", "bits/", "asm/")
 SYSTEM_HEADERS = set("""

@@ -73,6 +73,8 @@ class RulesTest(unittest.TestCase):
         self.assert_one({"src/base/a.cc": "\nvoid f() {\n" + body(69) + "}\n"}, "src/base/a.cc:2: function-length: 71")
         self.assertEqual(self.run_on({"src/base/a.cc": "void f() {\n" + body(68) + "}\n"}), [])
         self.assertEqual(self.run_on({"src/base/a_test.cc": 'TEST_CASE("x") {\n' + body(99) + "}\n"}), [])
+        cases = "  switch (x) {\n" + "    case A:\n    case B:\n      return 1;\n" * 60 + "  }\n"
+        self.assertEqual(self.run_on({"src/base/a.cc": "int f() {\n" + cases + "}\n"}), [])
         self.assert_one({"src/base/a.cc": "// " + "x" * 98 + "\n"}, "src/base/a.cc:1: line-length: 101")
         self.assertEqual(self.run_on({"src/base/a.cc": "// https://" + "x" * 100 + "\n"}), [])
         self.assertEqual(self.run_on({"src/base/a.cc": 'auto a = R"(' + "x" * 100 + ')";\n'}), [])
@@ -88,7 +90,7 @@ class RulesTest(unittest.TestCase):
     def test_tests(self):
         self.assert_one({"src/net/a_test.cc": "\nstd::this_thread::sleep_for(x);\n"}, "src/net/a_test.cc:2: test-sleep")
         self.assert_one({"tests/http/run.py": "time.sleep(1)\n"}, "tests/http/run.py:1: test-sleep")
-        self.assertEqual(self.run_on({"src/net/a_test.cc": "Status sleep(int ms);\nhost.sleep(3);\n"}), [])
+        self.assertEqual(self.run_on({"src/net/a_test.cc": "Status sleep(int ms);\nhost.sleep(3);\nnet::sleep_for(2);\n"}), [])
         self.assert_one({"src/net/a_test.cc": "int port = 8080;\n"}, "src/net/a_test.cc:1: test-port")
         self.assert_one({"tests/http/run.py": 's.bind(("127.0.0.1", 7800))\n'}, "tests/http/run.py:1: test-port")
         self.assertEqual(self.run_on({"src/net/a_test.cc": 'int port = 0;\nparse("http://localhost:7800/");\n'}), [])
