@@ -73,7 +73,7 @@ test_targets() {
   local preset=$1 name
   shift
   for name in "$@"; do
-    ninja -C "build/$preset" -t targets all 2>/dev/null | grep -q "^${name}_test: phony" && echo "$name"
+    ninja -C "build/$preset" -t targets all 2>/dev/null | grep -q "^${name}_test:" && echo "$name"
   done
 }
 

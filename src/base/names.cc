@@ -61,10 +61,7 @@ const Name* find_name(const internal::NameSlots<Name>& table, std::string_view t
   size_t mask = table.slots.size() - 1;
   for (size_t i = hash & mask; table.slots[i]; i = (i + 1) & mask) {
     const Name* n = table.slots[i];
-    if (n->hash == hash && n->size == text.size() &&
-        std::memcmp(n->data, text.data(), text.size()) == 0) {
-      return n;
-    }
+    if (n->hash == hash && n->view() == text) return n;
   }
   return nullptr;
 }
