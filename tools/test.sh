@@ -70,11 +70,13 @@ configure() { [ -f "build/$1/build.ninja" ] || cmake --preset "$1" >/dev/null; }
 
 # The unit-test binaries of these folders that exist (a folder without tests has none).
 test_targets() {
-  local preset=$1 name
+  local preset=$1 name targets
   shift
+  targets=$(ninja -C "build/$preset" -t targets all 2>/dev/null)
   for name in "$@"; do
-    ninja -C "build/$preset" -t targets all 2>/dev/null | grep -q "^${name}_test:" && echo "$name"
+    [[ $'\n'$targets == *$'\n'"${name}_test: "* ]] && echo "$name"
   done
+  return 0
 }
 
 # run_ctest PRESET CTEST-ARGUMENTS...: doctest's own lines are counted, so -V goes to the log.
