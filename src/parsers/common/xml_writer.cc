@@ -425,9 +425,9 @@ Status XmlTreeWriter::write_declaration(Element* e) {
     append_xml_value(tree::scalar_value(c), text);
     std::string_view name = c->local_name();
     auto is = [&](std::string_view a, std::string_view b) { return name == a || name == b; };
-    if (is("Version", "version")) version = text;
-    if (is("Encoding", "encoding")) encoding = text;
-    if (is("Standalone", "standalone")) standalone = text;
+    if (is("Version", "version") || c->type == tree::xmlns::kVersion) version = text;
+    if (is("Encoding", "encoding") || c->type == tree::xmlns::kEncoding) encoding = text;
+    if (is("Standalone", "standalone") || c->type == tree::xmlns::kStandalone) standalone = text;
   }
   for (const std::string* s : {&version, &encoding, &standalone}) {
     if (s->find_first_of("\"<&") == std::string::npos) continue;
@@ -453,12 +453,15 @@ Status XmlTreeWriter::write_doctype(Element* e) {
   for (Element* c = tree::first_child(e); c; c = tree::next_sibling(c)) {
     std::string part;
     append_xml_value(tree::scalar_value(c), part);
-    if (c->local_name() == "SystemId") {
+    for (Element* inner = tree::first_child(c); inner; inner = tree::next_sibling(inner)) {
+      append_xml_value(tree::scalar_value(inner), part);
+    }
+    if (c->local_name() == "SystemId" || c->type == tree::xmlns::kSystemId) {
       system_id = part;
       has_system = true;
-    } else if (c->local_name() == "PublicId") {
+    } else if (c->local_name() == "PublicId" || c->type == tree::xmlns::kPublicId) {
       public_id = part;
-    } else if (c->local_name() == "IntSubset") {
+    } else if (c->local_name() == "IntSubset" || c->type == tree::xmlns::kIntSubset) {
       subset += part;
     } else {
       MS_TRY(check_name(c->name->local));
@@ -467,7 +470,7 @@ Status XmlTreeWriter::write_doctype(Element* e) {
       subset += "<!ENTITY " + std::string(c->local_name()) + " \"" + quoted + "\">";
     }
   }
-  if (has_system && text.empty()) {
+  if (has_system && text.empty()) {  // an identifier cannot hold both kinds of quotes
     char quote = system_id.find('"') == std::string::npos ? '"' : '\'';
     out_ += public_id.empty() ? " SYSTEM " : " PUBLIC \"" + public_id + "\" ";
     out_ += quote + system_id + quote;
