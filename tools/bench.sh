@@ -1,11 +1,10 @@
 #!/bin/bash
 # Builds the release binary and every micro-benchmark (*_bench.cc), runs them, then the end-to-end
-# benchmarks of bench/run.py when there are any. Results: build/bench/*.txt. Nothing here is a
-# pass/fail test; docs/performance.md says how to read the figures.
+# ones (bench/*.sh). Results: build/bench/*.txt. Nothing here is a pass/fail test;
+# docs/performance.md says how to read the figures.
 # `tools/bench.sh NAME...` runs only those micro-benchmarks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-PYTHON=${PYTHON:-/usr/bin/python3}
 JOBS=${JOBS:-$(nproc)}
 [ -f build/release/build.ninja ] || cmake --preset release
 names=("$@")
@@ -19,7 +18,9 @@ for name in "${names[@]}"; do
   program=$(find build/release -name "$name" -type f -perm -u+x | head -1)
   "$program" | tee "build/bench/$name.txt"
 done
-if [ "$#" = 0 ] && [ -f bench/run.py ]; then
-  echo "=== End to end"
-  "$PYTHON" -B bench/run.py | tee build/bench/run.txt
+if [ "$#" = 0 ]; then
+  for script in bench/*.sh; do
+    echo "=== $(basename "$script")"
+    bash "$script" | tee "build/bench/$(basename "$script" .sh).txt"
+  done
 fi
