@@ -172,6 +172,7 @@ class Flattener {
     definition.label = full_label(at, node.label);
     definition.schema = at.file.schema;
     definition.file = at.file.file;
+    definition.unit = at.file.unit;
     definition.scope = at.scope;
     definition.dynamic_outputs = node.dynamic_outputs;
     definition.properties = std::move(properties);

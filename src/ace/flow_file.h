@@ -49,6 +49,7 @@ struct FlowFile {
   std::string name;    // "Flow"
   std::string schema;  // "com.acme"
   std::string file;    // for messages
+  uint32_t unit = 0;   // 0: the application, n: its n-th library (ESQL look-up)
   std::vector<FlowFileNode> nodes;
   std::vector<FlowFileConnection> connections;
   std::vector<DeclaredProperty> properties;

@@ -79,6 +79,20 @@ Status Overrides::add_broker_xml(std::string_view bytes, const std::string& file
   return {};
 }
 
+void Overrides::add_all(const Overrides& other) {
+  for (const auto& [key, entry] : other.entries_) {
+    auto [it, is_new] = entries_.emplace(key, entry);
+    if (!is_new && entry.rank > it->second.rank) it->second = entry;
+  }
+}
+
+void Overrides::note_used(const Overrides& copy) {
+  for (auto& [key, entry] : entries_) {
+    auto it = copy.entries_.find(key);
+    if (it != copy.entries_.end() && it->second.is_used) entry.is_used = true;
+  }
+}
+
 const flow::Property* Overrides::find(const std::vector<std::string>& flows, std::string_view node,
                                       std::string_view property) {
   Entry* best = nullptr;

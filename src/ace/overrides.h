@@ -29,6 +29,11 @@ class Overrides {
   void add(std::string key, std::string value, OverrideRank rank, base::Position position,
            std::string origin);
 
+  // Adds those of another set; what is there with the same or a higher rank stays.
+  void add_all(const Overrides& other);
+  // Marks as used what `copy`, made from this set, has used.
+  void note_used(const Overrides& copy);
+
   // The override for one property, or null. `flows` are the names the flow goes by; `node` is empty
   // for a property of the flow itself.
   const flow::Property* find(const std::vector<std::string>& flows, std::string_view node,

@@ -478,6 +478,10 @@ constexpr Topic kTopics[] = {
      "The message domain '{0}' cannot be used here. {1}\n"
      "\n"
      "Error, found while loading. Use one of XMLNSC, XMLNS, JSON and BLOB; the README has the table of what runs.\n"},
+    {"error", "MS1802", "'{0}' is not a place in the message: {1}.",
+     "'{0}' is not a place in the message: {1}.\n"
+     "\n"
+     "Error, found while loading. Write a field reference such as InputRoot.XMLNSC.Order or Environment.Variables.Answer.\n"},
     {"error", "MS1810", "ResetContentDescriptor cannot parse the domain '{0}': {1}",
      "ResetContentDescriptor cannot parse the domain '{0}': {1}\n"
      "\n"
@@ -514,6 +518,22 @@ constexpr Topic kTopics[] = {
      "There is no HTTP listener in this process for node '{0}'.\n"
      "\n"
      "Error, found while loading. Start the flow with `millstream run`.\n"},
+    {"error", "MS1840", "The web service at {0} answered with status {1}, and the error terminal of the node is not wired.",
+     "The web service at {0} answered with status {1}, and the error terminal of the node is not wired.\n"
+     "\n"
+     "Error, MessageException. Wire the error terminal; the answer arrives there with HTTPResponseHeader and body.\n"},
+    {"error", "MS1841", "The URL {0} needs HTTPS, which is not supported yet.",
+     "The URL {0} needs HTTPS, which is not supported yet.\n"
+     "\n"
+     "Error, SocketException. Use an http URL, for example of a TLS proxy beside the server.\n"},
+    {"error", "MS1842", "There is no URL to send to: neither the LocalEnvironment nor the node's property holds a usable one.",
+     "There is no URL to send to: neither the LocalEnvironment nor the node's property holds a usable one.\n"
+     "\n"
+     "Error, MessageException. Set LocalEnvironment.Destination.HTTP.RequestURL or the node's Web service URL.\n"},
+    {"error", "MS1843", "More than {0} redirections, the last one to {1}.",
+     "More than {0} redirections, the last one to {1}.\n"
+     "\n"
+     "Error, SocketException. The web service sends the client in a circle.\n"},
     {"error", "MS1900", "'{0}' is not well-formed XML: {1}.",
      "'{0}' is not well-formed XML: {1}.\n"
      "\n"
@@ -570,6 +590,511 @@ constexpr Topic kTopics[] = {
      "Promoted property '{0}' refers to node '{1}', which is not in this flow.\n"
      "\n"
      "Error, found while loading. Open the flow in the Toolkit; the promotion is left over from a deleted node.\n"},
+    {"function", "ABS", "ABS(number)",
+     "ABS(number)\n"
+     "\n"
+     "The absolute value, in the type of the argument.\n"
+     "  ABS(-3)  ->  3\n"
+     "  ABS(DECIMAL '-1.50')  ->  1.50\n"
+     "  ABS(-2.5e0)  ->  2.5E+0\n"},
+    {"function", "ABSVAL", "ABSVAL(number)",
+     "ABSVAL(number)\n"
+     "\n"
+     "The absolute value, in the type of the argument.\n"
+     "  ABSVAL(-3)  ->  3\n"},
+    {"function", "ACOS", "ACOS(number)",
+     "ACOS(number)\n"
+     "\n"
+     "The angle in radians whose cosine is the number, from -1 to 1; anything else is an error. The result is FLOAT.\n"
+     "  ACOS(1)  ->  0E+0\n"},
+    {"function", "ASBITSTREAM", "ASBITSTREAM(field [OPTIONS e] [ENCODING e] [CCSID e] [SET e] [TYPE e] [FORMAT e])",
+     "ASBITSTREAM(field [OPTIONS e] [ENCODING e] [CCSID e] [SET e] [TYPE e] [FORMAT e])\n"
+     "ASBITSTREAM(field, encoding, ccsid, set, type, format, options)\n"
+     "\n"
+     "The bytes of the tree below the field, a BLOB. OPTIONS is RootBitStream (default: as an output node writes a body), EmbeddedBitStream or FolderBitStream (any folder, with an element of its own).\n"},
+    {"function", "ASIN", "ASIN(number)",
+     "ASIN(number)\n"
+     "\n"
+     "The angle in radians whose sine is the number, from -1 to 1; anything else is an error. The result is FLOAT.\n"
+     "  ASIN(1)  ->  1.5707963267949E+0\n"},
+    {"function", "ATAN", "ATAN(number)",
+     "ATAN(number)\n"
+     "\n"
+     "The angle in radians whose tangent is the number. The result is FLOAT.\n"
+     "  ATAN(1)  ->  7.85398163397448E-1\n"},
+    {"function", "ATAN2", "ATAN2(y, x)",
+     "ATAN2(y, x)\n"
+     "\n"
+     "The angle in radians between the x axis and the point (x, y). The result is FLOAT.\n"
+     "  ATAN2(1, 1)  ->  7.85398163397448E-1\n"},
+    {"function", "BASE64DECODE", "BASE64DECODE(text)",
+     "BASE64DECODE(text)\n"
+     "\n"
+     "The bytes that a base 64 text stands for, as a BLOB. White space is ignored, the padding at the end may be missing, any other character is an error.\n"
+     "  BASE64DECODE('TWE=')  ->  X'4d61'\n"},
+    {"function", "BASE64ENCODE", "BASE64ENCODE(source)",
+     "BASE64ENCODE(source)\n"
+     "\n"
+     "The base 64 form of a BLOB, or of the UTF-8 bytes of a CHARACTER value, without line breaks.\n"
+     "  BASE64ENCODE(X'4d616e')  ->  TWFu\n"
+     "  BASE64ENCODE('Ma')  ->  TWE=\n"},
+    {"function", "BITAND", "BITAND(number, number, ...)",
+     "BITAND(number, number, ...)\n"
+     "\n"
+     "The bitwise and of two or more INTEGER values.\n"
+     "  BITAND(12, 7)  ->  4\n"
+     "  BITAND(15, 7, 2)  ->  2\n"},
+    {"function", "BITNOT", "BITNOT(number)",
+     "BITNOT(number)\n"
+     "\n"
+     "The bitwise complement of an INTEGER value.\n"
+     "  BITNOT(7)  ->  -8\n"},
+    {"function", "BITOR", "BITOR(number, number, ...)",
+     "BITOR(number, number, ...)\n"
+     "\n"
+     "The bitwise or of two or more INTEGER values.\n"
+     "  BITOR(12, 7)  ->  15\n"},
+    {"function", "BITSTREAM", "BITSTREAM(field)",
+     "BITSTREAM(field)\n"
+     "\n"
+     "The bytes from which an input body was parsed. Older form of ASBITSTREAM.\n"},
+    {"function", "BITXOR", "BITXOR(number, number, ...)",
+     "BITXOR(number, number, ...)\n"
+     "\n"
+     "The bitwise exclusive or of two or more INTEGER values.\n"
+     "  BITXOR(12, 7)  ->  11\n"},
+    {"function", "CARDINALITY", "CARDINALITY(list[])",
+     "CARDINALITY(list[])\n"
+     "\n"
+     "How many elements the list has, an INTEGER. Write the brackets: without them the reference is one field. EXISTS is cheaper when only \"any\" matters.\n"},
+    {"function", "CASE", "CASE value WHEN value THEN result ... [ELSE result] END",
+     "CASE value WHEN value THEN result ... [ELSE result] END\n"
+     "CASE WHEN condition THEN result ... [ELSE result] END\n"
+     "\n"
+     "The result of the first branch that applies; without one and without ELSE, NULL.\n"},
+    {"function", "CAST", "CAST(source [, source ...] AS type [CCSID e] [ENCODING e] [FORMAT e] [DEFAULT e])",
+     "CAST(source [, source ...] AS type [CCSID e] [ENCODING e] [FORMAT e] [DEFAULT e])\n"
+     "\n"
+     "The value as another type. A NULL source gives NULL. CCSID and ENCODING say how text and bytes correspond; FORMAT is the pattern of a number or datetime in text; DEFAULT is the result when the conversion fails. Without FORMAT or CCSID a datetime, INTERVAL, BLOB or BIT becomes the text of its literal, keyword and quotes included. Three numbers make a DATE or a TIME, six a TIMESTAMP, a DATE and a TIME make a TIMESTAMP.\n"},
+    {"function", "CEIL", "CEIL(number)",
+     "CEIL(number)\n"
+     "\n"
+     "The next whole number that is not smaller, in the type of the argument.\n"
+     "  CEIL(1)  ->  1\n"
+     "  CEIL(DECIMAL '1.2')  ->  2\n"
+     "  CEIL(DECIMAL '-1.2')  ->  -1\n"
+     "  CEIL(1.2)  ->  2E+0\n"},
+    {"function", "CEILING", "CEILING(number)",
+     "CEILING(number)\n"
+     "\n"
+     "The next whole number that is not smaller, in the type of the argument.\n"
+     "  CEILING(DECIMAL '1.2')  ->  2\n"},
+    {"function", "COALESCE", "COALESCE(a, b [, ...])",
+     "COALESCE(a, b [, ...])\n"
+     "\n"
+     "The first argument that is not NULL; NULL when all are.\n"
+     "  COALESCE(NULL, 'x', 'y')  ->  x\n"
+     "  COALESCE(NULL, NULL) IS NULL  ->  TRUE\n"},
+    {"function", "CONTAINS", "CONTAINS(source, part)",
+     "CONTAINS(source, part)\n"
+     "\n"
+     "TRUE when the part occurs in the source; an empty part always does. Both are CHARACTER, BLOB or BIT of the same type.\n"
+     "  CONTAINS('Hello World', 'World')  ->  TRUE\n"
+     "  CONTAINS('Hello World', 'world')  ->  FALSE\n"
+     "  CONTAINS(X'010203', X'0203')  ->  TRUE\n"
+     "  CONTAINS('a', '')  ->  TRUE\n"},
+    {"function", "COS", "COS(number)",
+     "COS(number)\n"
+     "\n"
+     "The cosine of an angle in radians. The result is FLOAT.\n"
+     "  COS(0)  ->  1E+0\n"},
+    {"function", "COSH", "COSH(number)",
+     "COSH(number)\n"
+     "\n"
+     "The hyperbolic cosine. The result is FLOAT.\n"
+     "  COSH(0)  ->  1E+0\n"},
+    {"function", "COT", "COT(number)",
+     "COT(number)\n"
+     "\n"
+     "The cotangent of an angle in radians; of 0 it is an error. The result is FLOAT.\n"
+     "  COT(1)  ->  6.42092615934331E-1\n"},
+    {"function", "CURRENT_DATE", "CURRENT_DATE",
+     "CURRENT_DATE\n"
+     "\n"
+     "The current local date. All CURRENT_ functions give the same instant during one node invocation.\n"},
+    {"function", "CURRENT_GMTDATE", "CURRENT_GMTDATE",
+     "CURRENT_GMTDATE\n"
+     "\n"
+     "The current date in GMT.\n"},
+    {"function", "CURRENT_GMTTIME", "CURRENT_GMTTIME",
+     "CURRENT_GMTTIME\n"
+     "\n"
+     "The current time of day in GMT, a GMTTIME.\n"},
+    {"function", "CURRENT_GMTTIMESTAMP", "CURRENT_GMTTIMESTAMP",
+     "CURRENT_GMTTIMESTAMP\n"
+     "\n"
+     "The current date and time in GMT, a GMTTIMESTAMP.\n"},
+    {"function", "CURRENT_TIME", "CURRENT_TIME",
+     "CURRENT_TIME\n"
+     "\n"
+     "The current local time of day.\n"},
+    {"function", "CURRENT_TIMESTAMP", "CURRENT_TIMESTAMP",
+     "CURRENT_TIMESTAMP\n"
+     "\n"
+     "The current local date and time.\n"},
+    {"function", "DEGREES", "DEGREES(number)",
+     "DEGREES(number)\n"
+     "\n"
+     "An angle in degrees that is given in radians. The result is FLOAT.\n"
+     "  DEGREES(0)  ->  0E+0\n"},
+    {"function", "ENDSWITH", "ENDSWITH(source, part)",
+     "ENDSWITH(source, part)\n"
+     "\n"
+     "TRUE when the source ends with the part. Both are CHARACTER, BLOB or BIT of the same type.\n"
+     "  ENDSWITH('Hello', 'lo')  ->  TRUE\n"
+     "  ENDSWITH('Hello', 'Hello!')  ->  FALSE\n"},
+    {"function", "EVAL", "EVAL(text)",
+     "EVAL(text)\n"
+     "\n"
+     "Compiles the text as an ESQL expression (or, as a statement, as ESQL statements) and runs it with the variables that are visible here.\n"},
+    {"function", "EXISTS", "EXISTS(list[])",
+     "EXISTS(list[])\n"
+     "\n"
+     "TRUE when the list has at least one element; never NULL.\n"},
+    {"function", "EXP", "EXP(number)",
+     "EXP(number)\n"
+     "\n"
+     "e to the power of the number. The result is FLOAT.\n"
+     "  EXP(0)  ->  1E+0\n"
+     "  EXP(2)  ->  7.38905609893065E+0\n"},
+    {"function", "EXTRACT", "EXTRACT(part FROM datetime)",
+     "EXTRACT(part FROM datetime)\n"
+     "\n"
+     "One part of a datetime or an interval. Parts: YEAR MONTH DAY HOUR MINUTE SECOND DAYS DAYOFYEAR DAYOFWEEK (1 = Sunday) MONTHS QUARTEROFYEAR QUARTERS WEEKS WEEKOFYEAR WEEKOFMONTH ISLEAPYEAR. DAYS, WEEKS, MONTHS and QUARTERS count from 0001-01-01, which is 1; a week goes from Sunday to Saturday. The result is INTEGER; FLOAT for SECOND, BOOLEAN for ISLEAPYEAR. A part that the type does not have is an error.\n"
+     "  EXTRACT(YEAR FROM DATE '2024-02-29')  ->  2024\n"
+     "  EXTRACT(SECOND FROM TIME '10:20:30.5')  ->  3.05E+1\n"
+     "  EXTRACT(DAYS FROM DATE '2000-02-29')  ->  730179\n"
+     "  EXTRACT(DAYOFWEEK FROM DATE '2024-02-29')  ->  5\n"
+     "  EXTRACT(QUARTEROFYEAR FROM DATE '2024-05-01')  ->  2\n"
+     "  EXTRACT(ISLEAPYEAR FROM DATE '2024-02-29')  ->  TRUE\n"
+     "  EXTRACT(MINUTE FROM INTERVAL '5:30' HOUR TO MINUTE)  ->  30\n"},
+    {"function", "FIELDNAME", "FIELDNAME(field)",
+     "FIELDNAME(field)\n"
+     "\n"
+     "The local name of the field; NULL when there is no such field.\n"},
+    {"function", "FIELDNAMESPACE", "FIELDNAMESPACE(field)",
+     "FIELDNAMESPACE(field)\n"
+     "\n"
+     "The namespace of the field, an empty text when it has none; NULL when there is no such field.\n"},
+    {"function", "FIELDTYPE", "FIELDTYPE(field)",
+     "FIELDTYPE(field)\n"
+     "\n"
+     "The type code of the field, an INTEGER to be compared with constants such as XMLNSC.Attribute of the same domain; NULL when there is no such field.\n"},
+    {"function", "FIELDVALUE", "FIELDVALUE(field)",
+     "FIELDVALUE(field)\n"
+     "\n"
+     "The scalar value of the field itself, whatever is below it.\n"},
+    {"function", "FLOOR", "FLOOR(number)",
+     "FLOOR(number)\n"
+     "\n"
+     "The next whole number that is not larger, in the type of the argument.\n"
+     "  FLOOR(DECIMAL '-1.2')  ->  -2\n"
+     "  FLOOR(1.2)  ->  1E+0\n"},
+    {"function", "FOR", "FOR ALL list[] AS name (condition)",
+     "FOR ALL list[] AS name (condition)\n"
+     "FOR ANY list[] AS name (condition)\n"
+     "\n"
+     "Whether the condition holds for every or for any element of the list; three-valued, as AND and OR over all elements.\n"},
+    {"function", "LASTMOVE", "LASTMOVE(reference)",
+     "LASTMOVE(reference)\n"
+     "\n"
+     "TRUE when the last DECLARE or MOVE of the reference variable found a field. Loops over siblings test it, because a MOVE that fails leaves the reference where it was.\n"},
+    {"function", "LCASE", "LCASE(source)",
+     "LCASE(source)\n"
+     "\n"
+     "A CHARACTER value in lower case, by the rules of Unicode that depend on no language.\n"
+     "  LCASE('Mr Smith É')  ->  mr smith é\n"},
+    {"function", "LEFT", "LEFT(source, length)",
+     "LEFT(source, length)\n"
+     "\n"
+     "The first length characters, bytes or bits of the source: all of it when it is shorter, nothing when the length is 0 or negative.\n"
+     "  LEFT('abcdef', 2)  ->  ab\n"
+     "  LEFT('abc', 10)  ->  abc\n"
+     "  LEFT('abc', -1)  ->  \n"
+     "  LEFT(X'010203', 2)  ->  X'0102'\n"},
+    {"function", "LENGTH", "LENGTH(source)",
+     "LENGTH(source)\n"
+     "\n"
+     "The number of characters, bytes or bits. Characters are Unicode code points.\n"
+     "  LENGTH('Hello World')  ->  11\n"
+     "  LENGTH('')  ->  0\n"
+     "  LENGTH('été')  ->  3\n"
+     "  LENGTH(X'0102')  ->  2\n"
+     "  LENGTH(B'101')  ->  3\n"},
+    {"function", "LIST", "LIST{value, ...}",
+     "LIST{value, ...}\n"
+     "\n"
+     "A list of values and rows.\n"},
+    {"function", "LN", "LN(number)",
+     "LN(number)\n"
+     "\n"
+     "The natural logarithm of a positive number; anything else is an error. The result is FLOAT.\n"
+     "  LN(1)  ->  0E+0\n"
+     "  LN(10)  ->  2.30258509299405E+0\n"},
+    {"function", "LOCAL_TIMEZONE", "LOCAL_TIMEZONE",
+     "LOCAL_TIMEZONE\n"
+     "\n"
+     "The offset of the server's time zone from GMT at this moment, an INTERVAL HOUR TO MINUTE; negative west of Greenwich. CURRENT_TIME - LOCAL_TIMEZONE is the time in GMT.\n"},
+    {"function", "LOG", "LOG(number)",
+     "LOG(number)\n"
+     "\n"
+     "The natural logarithm of a positive number; anything else is an error. The result is FLOAT.\n"
+     "  LOG(1)  ->  0E+0\n"},
+    {"function", "LOG10", "LOG10(number)",
+     "LOG10(number)\n"
+     "\n"
+     "The logarithm to base 10 of a positive number; anything else is an error. The result is FLOAT.\n"
+     "  LOG10(1000)  ->  3E+0\n"},
+    {"function", "LOWER", "LOWER(source)",
+     "LOWER(source)\n"
+     "\n"
+     "A CHARACTER value in lower case, by the rules of Unicode that depend on no language.\n"
+     "  LOWER('Mr Smith É')  ->  mr smith é\n"},
+    {"function", "LTRIM", "LTRIM(source)",
+     "LTRIM(source)\n"
+     "\n"
+     "The source without leading blanks; of a BLOB without leading X'00', of a BIT without leading B'0'.\n"
+     "  LTRIM('  a ')  ->  a \n"
+     "  LTRIM(X'000100')  ->  X'0100'\n"
+     "  LTRIM(B'0010')  ->  B'10'\n"},
+    {"function", "MOD", "MOD(dividend, divisor)",
+     "MOD(dividend, divisor)\n"
+     "\n"
+     "The rest of the division of two INTEGER values; it has the sign of the dividend. A divisor of zero is an error.\n"
+     "  MOD(7, 3)  ->  1\n"
+     "  MOD(-7, 3)  ->  -1\n"
+     "  MOD(7, -3)  ->  1\n"},
+    {"function", "NULLIF", "NULLIF(a, b)",
+     "NULLIF(a, b)\n"
+     "\n"
+     "NULL when both arguments are equal (as the operator = compares them), else the first one.\n"
+     "  NULLIF('a', 'b')  ->  a\n"
+     "  NULLIF(1, 1) IS NULL  ->  TRUE\n"},
+    {"function", "OVERLAY", "OVERLAY(source PLACING replacement FROM start [FOR length])",
+     "OVERLAY(source PLACING replacement FROM start [FOR length])\n"
+     "\n"
+     "The source in which the length characters, bytes or bits from position start are replaced. The default length is that of the replacement.\n"
+     "  OVERLAY('ABCDEFGHIJ' PLACING '1234' FROM 4 FOR 3)  ->  ABC1234GHIJ\n"
+     "  OVERLAY('ABCDEF' PLACING 'xy' FROM 2)  ->  AxyDEF\n"
+     "  OVERLAY('ABC' PLACING 'x' FROM 2 FOR 0)  ->  AxBC\n"},
+    {"function", "PASSTHRU", "PASSTHRU(sql [, value ...])",
+     "PASSTHRU(sql [, value ...])\n"
+     "PASSTHRU(sql TO database [VALUES(value, ...)])\n"
+     "\n"
+     "Runs the SQL text in the database as it is and gives its rows as a list.\n"},
+    {"function", "POSITION", "POSITION(part IN source [FROM start] [REPEAT count])",
+     "POSITION(part IN source [FROM start] [REPEAT count])\n"
+     "\n"
+     "The position of the part in the source, the first is 1; 0 when it does not occur; 1 for an empty part. REPEAT asks for the count-th occurrence, counted without overlaps. With a negative count the search goes backwards and start counts from the end. Both are CHARACTER, BLOB or BIT of the same type.\n"
+     "  POSITION('Village' IN 'Hursley Village')  ->  9\n"
+     "  POSITION('Town' IN 'Hursley Village')  ->  0\n"
+     "  POSITION('A' IN 'ABCABCABCABCABC' FROM 4)  ->  4\n"
+     "  POSITION('C' IN 'ABCABCABCABCABC' REPEAT 4)  ->  12\n"
+     "  POSITION('A' IN 'ABCABCABCABCABC' FROM 4 REPEAT 2)  ->  7\n"
+     "  POSITION('A' IN 'ABCABCABCABCABC' REPEAT -2)  ->  10\n"
+     "  POSITION('BC' IN 'ABCABCABCABCABC' FROM 2 REPEAT -3)  ->  5\n"
+     "  POSITION('' IN 'abc')  ->  1\n"},
+    {"function", "POWER", "POWER(base, exponent)",
+     "POWER(base, exponent)\n"
+     "\n"
+     "The base to the power of the exponent: DECIMAL for a DECIMAL base and a whole exponent that is not FLOAT, else FLOAT. A negative power of zero and a broken power of a negative number are errors.\n"
+     "  POWER(2, 3)  ->  8E+0\n"
+     "  POWER(DECIMAL '1.1', 2)  ->  1.21\n"
+     "  POWER(4, 0.5)  ->  2E+0\n"},
+    {"function", "RADIANS", "RADIANS(number)",
+     "RADIANS(number)\n"
+     "\n"
+     "An angle in radians that is given in degrees. The result is FLOAT.\n"
+     "  RADIANS(180)  ->  3.14159265358979E+0\n"},
+    {"function", "RAND", "RAND([seed])",
+     "RAND([seed])\n"
+     "\n"
+     "A FLOAT from 0 (included) to 1 (excluded). An INTEGER seed starts the sequence anew: the same seed gives the same numbers.\n"},
+    {"function", "REPLACE", "REPLACE(source, part [, replacement])",
+     "REPLACE(source, part [, replacement])\n"
+     "\n"
+     "The source in which every occurrence of the part is replaced, or deleted when there is no replacement. All are CHARACTER, BLOB or BIT of the same type.\n"
+     "  REPLACE('ABCDABCDABCDA', 'A', 'AA')  ->  AABCDAABCDAABCDAA\n"
+     "  REPLACE('AAABCDEF', 'AA', 'A')  ->  AABCDEF\n"
+     "  REPLACE('a-b-c', '-')  ->  abc\n"},
+    {"function", "REPLICATE", "REPLICATE(source, count)",
+     "REPLICATE(source, count)\n"
+     "\n"
+     "The source count times. A negative count is an error, as is a result of more than 32 MiB.\n"
+     "  REPLICATE('ab', 3)  ->  ababab\n"
+     "  REPLICATE('ab', 0)  ->  \n"},
+    {"function", "RIGHT", "RIGHT(source, length)",
+     "RIGHT(source, length)\n"
+     "\n"
+     "The last length characters, bytes or bits of the source: all of it when it is shorter, nothing when the length is 0 or negative.\n"
+     "  RIGHT('abcdef', 2)  ->  ef\n"
+     "  RIGHT('000042', 4)  ->  0042\n"
+     "  RIGHT('abc', 0)  ->  \n"},
+    {"function", "ROUND", "ROUND(number, places [MODE mode])",
+     "ROUND(number, places [MODE mode])\n"
+     "\n"
+     "The number rounded to so many places behind the point; negative places are left of it. In the type of the argument; a DECIMAL gets exactly that scale, and is INF when that needs more than 34 digits. Modes: ROUND_UP, ROUND_DOWN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, ROUND_HALF_EVEN (the default), ROUND_HALF_DOWN.\n"
+     "  ROUND(27.75, 1)  ->  2.78E+1\n"
+     "  ROUND(27.75, -1)  ->  3E+1\n"
+     "  ROUND(DECIMAL '2.345', 2)  ->  2.34\n"
+     "  ROUND(DECIMAL '2.345', 2 MODE ROUND_HALF_UP)  ->  2.35\n"
+     "  ROUND(DECIMAL '-2.341', 2 MODE ROUND_UP)  ->  -2.35\n"
+     "  ROUND(1250, -2)  ->  1200\n"},
+    {"function", "ROW", "ROW(value [AS name], ...)",
+     "ROW(value [AS name], ...)\n"
+     "\n"
+     "A row of named values; a name that is not given is that of the field.\n"},
+    {"function", "RTRIM", "RTRIM(source)",
+     "RTRIM(source)\n"
+     "\n"
+     "The source without trailing blanks; of a BLOB without trailing X'00', of a BIT without trailing B'0'.\n"
+     "  RTRIM(' a  ')  ->   a\n"
+     "  RTRIM(X'000100')  ->  X'0001'\n"},
+    {"function", "SAMEFIELD", "SAMEFIELD(a, b)",
+     "SAMEFIELD(a, b)\n"
+     "\n"
+     "TRUE when both references point to the same field of the same tree.\n"},
+    {"function", "SELECT", "SELECT columns FROM list[] AS name, ... [WHERE condition]",
+     "SELECT columns FROM list[] AS name, ... [WHERE condition]\n"
+     "SELECT ITEM expression FROM list[] AS name, ... [WHERE condition]\n"
+     "SELECT COUNT|MAX|MIN|SUM(expression) FROM list[] AS name, ... [WHERE condition]\n"
+     "\n"
+     "A list of rows, of bare values (ITEM) or one value (an aggregate) made from the elements of one or more lists. Rows whose condition is not TRUE are left out.\n"},
+    {"function", "SIGN", "SIGN(number)",
+     "SIGN(number)\n"
+     "\n"
+     "-1, 0 or 1, in the type of the argument.\n"
+     "  SIGN(-7)  ->  -1\n"
+     "  SIGN(DECIMAL '0.00')  ->  0\n"
+     "  SIGN(2.5)  ->  1E+0\n"},
+    {"function", "SIN", "SIN(number)",
+     "SIN(number)\n"
+     "\n"
+     "The sine of an angle in radians. The result is FLOAT.\n"
+     "  SIN(0)  ->  0E+0\n"},
+    {"function", "SINGULAR", "SINGULAR(list[])",
+     "SINGULAR(list[])\n"
+     "\n"
+     "TRUE when the list has exactly one element.\n"},
+    {"function", "SINH", "SINH(number)",
+     "SINH(number)\n"
+     "\n"
+     "The hyperbolic sine. The result is FLOAT.\n"
+     "  SINH(0)  ->  0E+0\n"},
+    {"function", "SLEEP", "SLEEP(milliseconds)",
+     "SLEEP(milliseconds)\n"
+     "\n"
+     "Waits without holding a thread, then gives TRUE. CURRENT_TIMESTAMP does not advance by it.\n"},
+    {"function", "SPACE", "SPACE(count)",
+     "SPACE(count)\n"
+     "\n"
+     "A CHARACTER value of count blanks. A negative count is an error, as are more than 32 MiB.\n"
+     "  '[' || SPACE(3) || ']'  ->  [   ]\n"},
+    {"function", "SQRT", "SQRT(number)",
+     "SQRT(number)\n"
+     "\n"
+     "The square root: DECIMAL of a DECIMAL, else FLOAT. A negative number is an error.\n"
+     "  SQRT(4)  ->  2E+0\n"
+     "  SQRT(DECIMAL '2')  ->  1.414213562373095048801688724209698\n"
+     "  SQRT(DECIMAL '0.25')  ->  0.5\n"},
+    {"function", "STARTSWITH", "STARTSWITH(source, part)",
+     "STARTSWITH(source, part)\n"
+     "\n"
+     "TRUE when the source begins with the part. Both are CHARACTER, BLOB or BIT of the same type.\n"
+     "  STARTSWITH('Hello', 'He')  ->  TRUE\n"
+     "  STARTSWITH('Hello', 'he')  ->  FALSE\n"
+     "  STARTSWITH(B'1011', B'10')  ->  TRUE\n"},
+    {"function", "SUBSTRING", "SUBSTRING(source FROM start [FOR length])",
+     "SUBSTRING(source FROM start [FOR length])\n"
+     "\n"
+     "The part of the source that lies in the positions from start to start + length - 1; without a length to the end. Positions outside the source are no error: what overlaps counts.\n"
+     "  SUBSTRING('Hello World!' FROM 7 FOR 4)  ->  Worl\n"
+     "  SUBSTRING('abc' FROM 2)  ->  bc\n"
+     "  SUBSTRING('abc' FROM 0 FOR 2)  ->  a\n"
+     "  SUBSTRING('abc' FROM -5 FOR 3)  ->  \n"
+     "  SUBSTRING(X'010203' FROM 2 FOR 1)  ->  X'02'\n"},
+    {"function", "SUBSTRING_AFTER", "SUBSTRING(source AFTER part [FOR length])",
+     "SUBSTRING(source AFTER part [FOR length])\n"
+     "\n"
+     "What stands behind the first occurrence of the part: all of it, or the first length characters, bytes or bits. Empty when the part does not occur.\n"
+     "  SUBSTRING('Hello World!' AFTER 'Hello ')  ->  World!\n"
+     "  SUBSTRING('abcdef' AFTER 'b' FOR 2)  ->  cd\n"
+     "  SUBSTRING('abc' AFTER 'x')  ->  \n"},
+    {"function", "SUBSTRING_BEFORE", "SUBSTRING(source BEFORE part [FOR length])",
+     "SUBSTRING(source BEFORE part [FOR length])\n"
+     "\n"
+     "What stands before the first occurrence of the part: all of it, or the length characters, bytes or bits next to the part. Empty when the part does not occur.\n"
+     "  SUBSTRING('Hello World!' BEFORE 'World')  ->  Hello \n"
+     "  SUBSTRING('abcdef' BEFORE 'e' FOR 2)  ->  cd\n"
+     "  SUBSTRING('abc' BEFORE 'x')  ->  \n"},
+    {"function", "TAN", "TAN(number)",
+     "TAN(number)\n"
+     "\n"
+     "The tangent of an angle in radians. The result is FLOAT.\n"
+     "  TAN(0)  ->  0E+0\n"},
+    {"function", "TANH", "TANH(number)",
+     "TANH(number)\n"
+     "\n"
+     "The hyperbolic tangent. The result is FLOAT.\n"
+     "  TANH(0)  ->  0E+0\n"},
+    {"function", "THE", "THE(list)",
+     "THE(list)\n"
+     "\n"
+     "The first element of the list; NULL when it is empty.\n"},
+    {"function", "TRANSLATE", "TRANSLATE(source, search [, replacement])",
+     "TRANSLATE(source, search [, replacement])\n"
+     "\n"
+     "The source in which each character, byte or bit that occurs in search is replaced by the one at the same position of replacement; it is dropped when replacement has none there.\n"
+     "  TRANSLATE('abcabc', 'ab', 'xy')  ->  xycxyc\n"
+     "  TRANSLATE('2024-01-31', '-')  ->  20240131\n"
+     "  TRANSLATE('abc', 'abc', 'x')  ->  x\n"},
+    {"function", "TRIM", "TRIM(source)",
+     "TRIM(source)\n"
+     "TRIM([BOTH | LEADING | TRAILING] [singleton] FROM source)\n"
+     "\n"
+     "The source without the singleton (one character, byte or bit) at its ends. Default: BOTH, and a blank, X'00' or B'0' by the type of the source.\n"
+     "  TRIM('  a  ')  ->  a\n"
+     "  TRIM(TRAILING 'b' FROM 'aaabBb')  ->  aaabB\n"
+     "  TRIM(LEADING FROM '  a ')  ->  a \n"
+     "  TRIM('x' FROM 'xxaxx')  ->  a\n"
+     "  TRIM(X'00' FROM X'000100')  ->  X'01'\n"},
+    {"function", "TRUNCATE", "TRUNCATE(number, places)",
+     "TRUNCATE(number, places)\n"
+     "\n"
+     "The number without its digits beyond so many places behind the point; negative places are left of it. In the type of the argument.\n"
+     "  TRUNCATE(DECIMAL '27.759', 2)  ->  27.75\n"
+     "  TRUNCATE(27.75, 1)  ->  2.77E+1\n"
+     "  TRUNCATE(1299, -2)  ->  1200\n"},
+    {"function", "UCASE", "UCASE(source)",
+     "UCASE(source)\n"
+     "\n"
+     "A CHARACTER value in upper case, by the rules of Unicode that depend on no language.\n"
+     "  UCASE('Mr Smith É')  ->  MR SMITH É\n"},
+    {"function", "UPPER", "UPPER(source)",
+     "UPPER(source)\n"
+     "\n"
+     "A CHARACTER value in upper case, by the rules of Unicode that depend on no language.\n"
+     "  UPPER('Mr Smith É')  ->  MR SMITH É\n"},
+    {"function", "UUIDASBLOB", "UUIDASBLOB([text])",
+     "UUIDASBLOB([text])\n"
+     "\n"
+     "A new random UUID as a BLOB of 16 bytes, or the bytes of the UUID that the CHARACTER argument shows.\n"
+     "  UUIDASBLOB('123e4567-e89b-12d3-a456-426614174000')  ->  X'123e4567e89b12d3a456426614174000'\n"},
+    {"function", "UUIDASCHAR", "UUIDASCHAR([blob])",
+     "UUIDASCHAR([blob])\n"
+     "\n"
+     "A new random UUID as 36 lower-case characters, or the text of the UUID in a BLOB of 16 bytes.\n"
+     "  UUIDASCHAR(X'123e4567e89b12d3a456426614174000')  ->  123e4567-e89b-12d3-a456-426614174000\n"},
     {"node", "FlowOrder", "ComIbmFlowOrder",
      "Runs everything wired to the first terminal to its end, then everything wired to the second with the same message.\n"
      "\n"
@@ -583,6 +1108,50 @@ constexpr Topic kTopics[] = {
      "| Since | 0.1 |\n"
      "| Input terminals | `in` |\n"
      "| Output terminals | `failure`, `first`, `second` |\n"},
+    {"node", "HTTPHeader", "ComIbmHTTPHeader",
+     "Adds, changes or deletes the HTTP header folders of a message, or single fields of the request and reply headers.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmHTTPHeader` |\n"
+     "| Type in exception lists | `ComIbmHTTPHeaderNode` |\n"
+     "| Type in statistics | `HTTPHeaderNode` |\n"
+     "| Family | http |\n"
+     "| Support | full |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `out` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `httpInputHeader` | `CarryForwardHeader`, `DeleteHeader` | `CarryForwardHeader` | HTTPInputHeader: keep or delete. |\n"
+     "| `httpResponseHeader` | `CarryForwardHeader`, `DeleteHeader` | `CarryForwardHeader` | HTTPResponseHeader: keep or delete. |\n"
+     "| `httpRequestHeader` | `CarryForwardHeader`, `Add`, `Modify`, `DeleteHeader` | `CarryForwardHeader` | HTTPRequestHeader: keep; make a new one; change fields; delete. |\n"
+     "| `httpReplyHeader` | `CarryForwardHeader`, `Add`, `Modify`, `DeleteHeader` | `CarryForwardHeader` | HTTPReplyHeader: keep; make a new one; change fields; delete. |\n"
+     "| `requestIncludeIncoming` | boolean | `false` | A new HTTPRequestHeader begins with the fields of HTTPInputHeader. |\n"
+     "| `replyIncludeIncoming` | boolean | `false` | A new HTTPReplyHeader begins with the fields of HTTPResponseHeader. |\n"
+     "\n"
+     "## Table nameValue4RequestHeader\n"
+     "\n"
+     "Fields of the HTTPRequestHeader.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `name` | Name of the field. |\n"
+     "| `value` | Its value; empty with Modify deletes the field. |\n"
+     "| `type` | Value or Delete. |\n"
+     "\n"
+     "## Table nameValue4ReplyHeader\n"
+     "\n"
+     "Fields of the HTTPReplyHeader.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `name` | Name of the field. |\n"
+     "| `value` | Its value; empty with Modify deletes the field. |\n"
+     "| `type` | Value or Delete. |\n"},
     {"node", "HTTPInput", "ComIbmWSInput",
      "Starts the flow for each HTTP request to its URL. The message tree is Properties, HTTPInputHeader and the body in the domain that the properties name; the client waits until an HTTPReply node answers or the time is over.\n"
      "\n"
@@ -665,6 +1234,64 @@ constexpr Topic kTopics[] = {
      "## Limitations\n"
      "\n"
      "- The status is LocalEnvironment.Destination.HTTP.ReplyStatusCode, else HTTPReplyHeader.\"X-Original-HTTP-Status-Code\", else 200.\n"},
+    {"node", "HTTPRequest", "ComIbmWSRequest",
+     "Sends the message to a web service and waits for its answer. An answer with a status of 2xx goes to out, any other to error; time-outs and broken connections are exceptions and go to failure.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmWSRequest` |\n"
+     "| Type in exception lists | `ComIbmWSRequestNode` |\n"
+     "| Type in statistics | `WSRequestNode` |\n"
+     "| Family | http |\n"
+     "| Support | partial |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `error`, `out` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `URLSpecifier` | string |  | Where to send to, unless LocalEnvironment.Destination.HTTP.RequestURL or HTTPRequestHeader.\"X-Original-HTTP-URL\" says otherwise. |\n"
+     "| `timeoutForServer` | integer | `120` seconds | Time for the whole exchange; LocalEnvironment.Destination.HTTP.Timeout overrides it. |\n"
+     "| `httpMethod` | `POST`, `GET`, `PUT`, `DELETE`, `HEAD`, `PATCH`, `OPTIONS`, `TRACE` | `POST` | Method, unless LocalEnvironment.Destination.HTTP.RequestLine.Method says otherwise. GET, HEAD, DELETE and OPTIONS send no body. |\n"
+     "| `httpVersion` | `1.0`, `1.1` | `1.0` | Version of the request line. |\n"
+     "| `enableKeepAlive` | boolean | `true` | Keep the connection for later requests (HTTP 1.1). |\n"
+     "| `followRedirection` | boolean | `false` | Follow redirections, at most ten. |\n"
+     "| `httpProxyLocation` | string |  | host:port of an HTTP proxy. |\n"
+     "| `messageDomainProperty` | string | `BLOB` | Domain of the answer; empty means BLOB. |\n"
+     "| `messageSetProperty` | string |  | Library of the message model. |\n"
+     "| `messageTypeProperty` | string |  | Message of the model. |\n"
+     "| `messageFormatProperty` | string |  | Physical format. |\n"
+     "| `useWholeInputMsgAsRequest` | boolean | `true` | Send the message body; otherwise what lies at requestMsgLocationInTree. |\n"
+     "| `requestMsgLocationInTree` | field ref | `InputRoot` | Field reference of the request body, such as InputRoot.XMLNSC.Order or Environment.Variables.Request. |\n"
+     "| `replaceInputMsgWithWSResponse` | boolean | `true` | The answer becomes the message; otherwise it is put at responseMsgLocationInTree. |\n"
+     "| `responseMsgLocationInTree` | field ref | `OutputRoot` | Field reference for the answer. |\n"
+     "| `generateDefaultHttpHeaders` | boolean | `true` | Add Content-Type and SOAPAction when the flow sets none. |\n"
+     "| `acceptUndefinedErrorStatuses` | boolean | `false` | Every status from 100 to 599 is accepted. Accepted, without effect. |\n"
+     "| `acceptCompressedResponses` | boolean | `false` | Asks for compressed answers; answers are taken uncompressed. Accepted, without effect. |\n"
+     "| `requestCompressionType` | `none`, `gzip`, `zlib`, `deflate` | `none` | Compression of the request. Any other value than the default is refused at load: compressed requests are not supported yet. |\n"
+     "| `minimumRequestCompressionSize` | integer | `0` | Size from which requests would be compressed. Accepted, without effect. |\n"
+     "| `protocol` | string |  | TLS version; an https URL is refused when it is used. Accepted, without effect. |\n"
+     "| `allowedCiphers` | string |  | TLS ciphers. Accepted, without effect. |\n"
+     "| `hostnameChecking` | boolean | `false` | Check the name in the server's certificate. Accepted, without effect. |\n"
+     "| `keyAlias` | string |  | Client certificate. Accepted, without effect. |\n"
+     "| `sslCRL` | boolean | `false` | Certificate revocation lists. Accepted, without effect. |\n"
+     "| `securityProfileName` | string |  | Security profile. Any other value than the default is refused at load: security profiles are not supported yet. |\n"
+     "| `policyUrl` | string |  | HTTPRequest policy. Any other value than the default is refused at load: HTTPRequest policies are not supported yet. |\n"
+     "| `validateTiming` | `deferred`, `immediate`, `complete` | `deferred` | When the answer is parsed: when it is needed, or at once. |\n"
+     "| `validateMaster` | `none`, `content`, `contentAndValue`, `inherit` | `none` | Validation against the message model. `content` is refused at load: validation against a message model is not supported yet. `contentAndValue` is refused at load: validation against a message model is not supported yet. |\n"
+     "| `validateFailureAction` | string |  | What happens when validation fails. Accepted, without effect. |\n"
+     "| `parserXmlnscMixedContentRetainMode` | `none`, `all` | `none` | Keep mixed content (XMLNSC). |\n"
+     "| `parserXmlnscCommentsRetainMode` | `none`, `all` | `none` | Keep comments (XMLNSC). |\n"
+     "| `parserXmlnscProcessingInstructionsRetainMode` | `none`, `all` | `none` | Keep processing instructions (XMLNSC). |\n"
+     "| `parserXmlnscBuildTreeUsingXMLSchema` | boolean | `false` | Give elements the types of the XML schema. Any other value than the default is refused at load: building the tree with schema types is not supported yet. |\n"
+     "| `parserXmlnscUseForXmlnsDomain` | boolean | `false` | Use the XMLNSC parser where XMLNS is named. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- https URLs are refused when the request is made.\n"
+     "- With error not wired, an answer that is not 2xx is an exception.\n"},
     {"node", "Input", "eflow:FCMSource",
      "An input terminal of a subflow, as a node inside it.\n"
      "\n"

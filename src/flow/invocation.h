@@ -11,6 +11,7 @@
 #include "flow/flow.h"
 #include "flow/node.h"
 #include "flow/unit_of_work.h"
+#include "net/buffer_pool.h"
 #include "tree/assembly.h"
 
 namespace millstream::flow {
@@ -42,6 +43,9 @@ class Invocation {
   Status run_from_input(const Node& input, const tree::MessageAssembly& assembly,
                         size_t input_bytes);
 
+  // Keeps a buffer that trees of this message point into.
+  void keep(net::Buffer buffer) { buffers_.push_back(std::move(buffer)); }
+
   // Where the request came from, for nodes of the same family (HTTPReply); set by the input node.
   void* transport = nullptr;
 
@@ -53,6 +57,7 @@ class Invocation {
   Flow& flow_;
   tree::MessageArena& arena_;
   UnitOfWork unit_of_work_;
+  std::vector<net::Buffer> buffers_;
 };
 
 // False for what no flow may handle: the server is stopping, or the stack is used up.

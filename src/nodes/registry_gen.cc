@@ -6,10 +6,16 @@ namespace millstream::nodes::construction {
 Result<std::unique_ptr<flow::Node>> create_flow_order(flow::NodeBuildContext& context);
 }
 namespace millstream::nodes::http {
+Result<std::unique_ptr<flow::Node>> create_http_header(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::http {
 Result<std::unique_ptr<flow::Node>> create_http_input(flow::NodeBuildContext& context);
 }
 namespace millstream::nodes::http {
 Result<std::unique_ptr<flow::Node>> create_http_reply(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::http {
+Result<std::unique_ptr<flow::Node>> create_http_request(flow::NodeBuildContext& context);
 }
 namespace millstream::nodes::construction {
 Result<std::unique_ptr<flow::Node>> create_input(flow::NodeBuildContext& context);
@@ -43,12 +49,18 @@ const flow::NodeRegistry& node_registry() {
       {"FlowOrder", "ComIbmFlowOrder", "ComIbmFlowOrderNode",
        "FlowOrderNode", {"in"}, {"failure", "first", "second"},
        false, false, false, construction::create_flow_order},
+      {"HTTPHeader", "ComIbmHTTPHeader", "ComIbmHTTPHeaderNode",
+       "HTTPHeaderNode", {"in"}, {"failure", "out"},
+       false, false, false, http::create_http_header},
       {"HTTPInput", "ComIbmWSInput", "ComIbmWSInputNode",
        "WSInputNode", {}, {"failure", "timeout", "out", "catch"},
        false, true, false, http::create_http_input},
       {"HTTPReply", "ComIbmWSReply", "ComIbmWSReplyNode",
        "WSReplyNode", {"in"}, {"failure", "out"},
        false, false, false, http::create_http_reply},
+      {"HTTPRequest", "ComIbmWSRequest", "ComIbmWSRequestNode",
+       "WSRequestNode", {"in"}, {"failure", "error", "out"},
+       false, false, false, http::create_http_request},
       {"Input", "eflow:FCMSource", "InputNode",
        "InputNode", {"in"}, {"out"},
        false, false, false, construction::create_input},

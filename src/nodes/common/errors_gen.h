@@ -19,5 +19,7 @@ inline constexpr base::ErrorCode kTableUnknown{"MS1035", 1035, base::ExceptionKi
     "{0} nodes have no table '{1}' that this server knows."};
 inline constexpr base::ErrorCode kDomainUnsupported{"MS1801", 1801, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The message domain '{0}' cannot be used here. {1}"};
+inline constexpr base::ErrorCode kBadLocation{"MS1802", 1802, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' is not a place in the message: {1}."};
 
 }  // namespace millstream::nodes::common::errors

@@ -21,5 +21,13 @@ inline constexpr base::ErrorCode kBadUrlSpecifier{"MS1835", 1835, base::Exceptio
     "URLSpecifier '{0}' cannot be used: {1}."};
 inline constexpr base::ErrorCode kNoListener{"MS1836", 1836, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "There is no HTTP listener in this process for node '{0}'."};
+inline constexpr base::ErrorCode kErrorStatus{"MS1840", 1840, base::ExceptionKind::kMessage, base::Severity::kError,
+    "The web service at {0} answered with status {1}, and the error terminal of the node is not wired."};
+inline constexpr base::ErrorCode kHttpsUnsupported{"MS1841", 1841, base::ExceptionKind::kSocket, base::Severity::kError,
+    "The URL {0} needs HTTPS, which is not supported yet."};
+inline constexpr base::ErrorCode kNoUrl{"MS1842", 1842, base::ExceptionKind::kMessage, base::Severity::kError,
+    "There is no URL to send to: neither the LocalEnvironment nor the node's property holds a usable one."};
+inline constexpr base::ErrorCode kTooManyRedirects{"MS1843", 1843, base::ExceptionKind::kSocket, base::Severity::kError,
+    "More than {0} redirections, the last one to {1}."};
 
 }  // namespace millstream::nodes::http::errors

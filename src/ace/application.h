@@ -1,0 +1,58 @@
+// From containers to applications that can run: flows put in line, ESQL compiled, nodes made.
+// Everything that is wrong is a diagnostic; an application with an error is refused whole, the
+// others are not touched by it.
+// Thread: building on one; start and stop too. Running flows are used by every reactor.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ace/workspace.h"
+#include "base/diagnostics.h"
+#include "base/names.h"
+#include "esql/program.h"
+#include "flow/flow.h"
+#include "flow/services.h"
+#include "nodes/common/application.h"
+
+namespace millstream::ace {
+
+struct BuildOptions {
+  std::string server_name = "integration_server";
+  std::string work_path = ".";
+  std::map<std::string, std::string, std::less<>> user_variables;
+  nodes::common::DriveMapping drives;
+  Overrides* overrides = nullptr;            // of overrides files; never null
+  const flow::Services* services = nullptr;  // of the process; never null
+  bool checks_unused_subflows = false;       // for `check`: build also what no flow refers to
+};
+
+class Application {
+ public:
+  const std::string& name() const { return context_.name; }
+  const std::vector<std::unique_ptr<flow::Flow>>& flows() const { return flows_; }
+  const esql::Program& program() const { return *program_; }
+  // Starts the flows that are not set to start by hand. On an error nothing of it runs.
+  Status start();
+  void stop();
+
+ private:
+  friend class ApplicationBuilder;
+  std::unique_ptr<esql::Program> program_;
+  std::shared_ptr<base::NameTable> names_;
+  nodes::common::Application context_;
+  flow::Services services_;
+  std::vector<std::unique_ptr<flow::Flow>> flows_;
+  std::vector<bool> starts_by_hand_;
+};
+
+// Null when there were errors.
+std::unique_ptr<Application> build_application(const Workspace& workspace,
+                                               const Container& container, BuildOptions& options,
+                                               base::Diagnostics& diagnostics);
+// A library of the workspace that no application uses: its ESQL and subflows are checked alone.
+void check_library(const Workspace& workspace, const Container& library, BuildOptions& options,
+                   base::Diagnostics& diagnostics);
+
+}  // namespace millstream::ace

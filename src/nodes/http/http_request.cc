@@ -1,0 +1,331 @@
+// HTTPRequest: one exchange with a web service, in the message's fiber (spec C3).
+#include <memory>
+
+#include "base/clock.h"
+#include "flow/invocation.h"
+#include "http/client.h"
+#include "net/reactor.h"
+#include "nodes/common/body.h"
+#include "nodes/common/location.h"
+#include "nodes/http/errors_gen.h"
+#include "nodes/http/http_request_properties_gen.h"
+#include "parsers/headers/http_headers.h"
+#include "parsers/headers/properties.h"
+#include "text/ccsid.h"
+
+namespace millstream::nodes::http {
+namespace {
+
+using millstream::http::ClientPool;
+using millstream::http::ClientRequest;
+using millstream::http::ClientResponse;
+using millstream::http::Url;
+using parsers::headers::HttpField;
+using value::Value;
+
+constexpr int kRedirectsMax = 10;
+
+// Connections are kept by the reactor that made them, since a fiber never leaves it.
+ClientPool& client_pool() {
+  thread_local std::unique_ptr<ClientPool> pool;
+  if (!pool) pool = std::make_unique<ClientPool>(*net::Reactor::current());
+  return *pool;
+}
+
+tree::Element* find_destination(const tree::MessageAssembly& in) {
+  tree::Element* e = tree::find_child(in.local_environment, "Destination");
+  return e ? tree::find_child(e, "HTTP") : nullptr;
+}
+
+std::string field_text(tree::Element* e) {
+  const Value v = tree::scalar_value(e);
+  if (v.kind == value::Kind::kCharacter) return std::string(v.text());
+  return v.kind == value::Kind::kInteger ? std::to_string(v.integer) : std::string();
+}
+
+std::string text_at(tree::Element* parent, std::string_view name) {
+  tree::Element* e = parent ? tree::find_child(parent, name) : nullptr;
+  return e ? field_text(e) : std::string();
+}
+
+class HttpRequest final : public flow::Node {
+ public:
+  HttpRequest(HttpRequestProperties properties, common::BodyParserChoice answer,
+              common::Location request_location, common::Location response_location,
+              millstream::http::Proxy proxy)
+      : properties_(std::move(properties)),
+        answer_(std::move(answer)),
+        request_location_(std::move(request_location)),
+        response_location_(std::move(response_location)),
+        proxy_(std::move(proxy)) {}
+
+  Status evaluate(flow::Invocation& invocation, const tree::MessageAssembly& in, int) override {
+    ClientRequest request;
+    MS_TRY(prepare(invocation, in, request));
+    std::string body;
+    MS_TRY(write_request_body(invocation, in, request.method, body));
+    request.body = body;
+    ClientResponse response = MS_TRY(exchange(request));
+    const int status = response.status;
+    tree::MessageAssembly out = MS_TRY(make_message(invocation, in, response));
+    if (status >= 200 && status < 300) return invocation.propagate(*this, kOut, out);
+    if (is_wired(kError)) return invocation.propagate(*this, kError, out);
+    return base::make_error(errors::kErrorStatus,
+                            {request.url.authority() + request.url.target, status});
+  }
+
+ private:
+  static constexpr int kError = 1;
+  static constexpr int kOut = 2;
+
+  Status prepare(flow::Invocation& invocation, const tree::MessageAssembly& in,
+                 ClientRequest& request) {
+    tree::TreeContext& context = invocation.context();
+    tree::Element* destination = find_destination(in);
+    tree::Element* folder = tree::find_domain(in.root, "HTTPRequestHeader");
+    request.url = MS_TRY(choose_url(context, destination, folder));
+    request.method =
+        text_at(destination ? tree::find_child(destination, "RequestLine") : nullptr, "Method");
+    if (request.method.empty()) request.method = method_name();
+    append_query(destination, request.url);
+    if (folder) {
+      std::vector<HttpField> fields;
+      MS_TRY(parsers::headers::collect_http_fields(context, folder, fields));
+      for (const HttpField& f : fields) request.headers.add(f.name, f.value);
+    }
+    add_default_headers(in, request);
+    request.is_http10 = properties_.http_version == HttpRequestProperties::HttpVersion::k10;
+    request.must_keep_alive = properties_.enable_keep_alive && !request.is_http10;
+    request.proxy = proxy_;
+    int64_t seconds = properties_.timeout_for_server;
+    const std::string override_seconds = text_at(destination, "Timeout");
+    if (!override_seconds.empty()) seconds = std::strtoll(override_seconds.c_str(), nullptr, 10);
+    if (seconds > 0) {
+      request.deadline_ns = net::Reactor::current()->refresh_now() + seconds * net::kSecond;
+    }
+    return {};
+  }
+
+  // The first usable one of header, LocalEnvironment and property.
+  Result<Url> choose_url(tree::TreeContext& context, tree::Element* destination,
+                         tree::Element* folder) const {
+    const std::string candidates[] = {
+        folder
+            ? std::string(parsers::headers::http_field_text(context, folder, "X-Original-HTTP-URL"))
+            : std::string(),
+        text_at(destination, "RequestURL"), properties_.url_specifier};
+    Status problem;
+    for (const std::string& candidate : candidates) {
+      if (candidate.empty()) continue;
+      Result<Url> url = millstream::http::parse_url(candidate);
+      if (url.ok()) {
+        if (url.value().is_https) return base::make_error(errors::kHttpsUnsupported, {candidate});
+        return url;
+      }
+      problem = std::move(url).take_status();
+    }
+    if (problem.ok()) return base::make_error(errors::kNoUrl);
+    return base::wrap_error(base::make_error(errors::kNoUrl), std::move(problem));
+  }
+
+  std::string method_name() const {
+    static constexpr const char* kNames[] = {"POST", "GET",   "PUT",     "DELETE",
+                                             "HEAD", "PATCH", "OPTIONS", "TRACE"};
+    return kNames[static_cast<size_t>(properties_.http_method)];
+  }
+
+  static void append_query(tree::Element* destination, Url& url) {
+    tree::Element* query = destination ? tree::find_child(destination, "QueryString") : nullptr;
+    if (!query) return;
+    char separator = url.target.find('?') == std::string::npos ? '?' : '&';
+    for (tree::Element* e = tree::first_child(query); e; e = tree::next_sibling(e)) {
+      url.target += separator;
+      url.target += millstream::http::percent_encode(e->local_name()) + "=" +
+                    millstream::http::percent_encode(field_text(e));
+      separator = '&';
+    }
+  }
+
+  static bool sends_body(const std::string& method) {
+    return method == "POST" || method == "PUT" || method == "PATCH";
+  }
+
+  void add_default_headers(const tree::MessageAssembly& in, ClientRequest& request) const {
+    if (!properties_.generate_default_http_headers || !sends_body(request.method)) return;
+    if (!request.headers.has("Content-Type")) {
+      std::string_view type = parsers::headers::property_text(in.root, "ContentType");
+      request.headers.add("Content-Type",
+                          type.empty() ? common::default_content_type(in.root) : std::string(type));
+    }
+    if (!request.headers.has("SOAPAction") &&
+        request.headers.get("Content-Type").find("text/xml") != std::string_view::npos) {
+      request.headers.add("SOAPAction", "\"\"");
+    }
+  }
+
+  Status write_request_body(flow::Invocation& invocation, const tree::MessageAssembly& in,
+                            const std::string& method, std::string& body) {
+    if (!sends_body(method)) return {};
+    if (properties_.use_whole_input_msg_as_request || request_location_.is_whole_tree()) {
+      return common::write_body(invocation.context(), in.root, body);
+    }
+    tree::Element* e = request_location_.find(in);
+    if (!e) return {};
+    const Value v = tree::scalar_value(e);
+    if (v.kind == value::Kind::kBlob ||
+        (v.kind == value::Kind::kCharacter && !tree::first_child(e))) {
+      body = v.text();
+      return {};
+    }
+    if (e->has_flag(tree::kFlagDomainRoot)) {
+      return tree::serialise_body(invocation.context(), static_cast<tree::DomainRoot*>(e), {},
+                                  body);
+    }
+    // A part of a body is written by the domain it belongs to.
+    tree::DomainRoot* owner = tree::domain_root_of(e);
+    const tree::Domain* domain = owner ? owner->domain : answer_.domain;
+    tree::SerialiseOptions options;
+    options.mode = tree::BitStreamMode::kFolder;
+    return domain->serialise(invocation.context(), e, options, body);
+  }
+
+  Result<ClientResponse> exchange(ClientRequest& request) {
+    for (int redirects = 0;; ++redirects) {
+      ClientResponse response = MS_TRY(client_pool().send(request));
+      if (!properties_.follow_redirection || !millstream::http::is_redirect(response)) {
+        return response;
+      }
+      if (redirects == kRedirectsMax) {
+        return base::make_error(errors::kTooManyRedirects,
+                                {kRedirectsMax, response.headers.get("Location")});
+      }
+      request.method = millstream::http::redirect_method(response.status, request.method);
+      if (!sends_body(request.method)) request.body = {};
+      request.url =
+          MS_TRY(millstream::http::resolve_redirect(request.url, response.headers.get("Location")));
+      if (request.url.is_https) {
+        return base::make_error(errors::kHttpsUnsupported, {request.url.authority()});
+      }
+    }
+  }
+
+  Result<tree::MessageAssembly> make_message(flow::Invocation& invocation,
+                                             const tree::MessageAssembly& in,
+                                             ClientResponse& response) {
+    tree::TreeContext& context = invocation.context();
+    tree::MessageAssembly out = in;
+    const std::string_view content_type = response.headers.get("Content-Type");
+    std::string_view charset = millstream::http::parse_content_type(content_type).charset;
+    const uint32_t ccsid =
+        charset.empty() ? 0 : static_cast<uint32_t>(text::ccsid_of_encoding(charset).value_or(0));
+    // Views of the answer's headers may be in memory of the response object itself.
+    const std::string_view kept_type = context.arena.copy(content_type);
+    tree::Element* answer = tree::make_root(context, "Root");
+    parsers::headers::PropertiesInput properties;
+    properties.coded_char_set_id = ccsid ? ccsid : text::kCcsidUtf8;
+    properties.reply_protocol = "SOAP-HTTP";
+    properties.content_type = kept_type;
+    properties.creation_time_micros = base::system_clock().wall_gmt_micros();
+    parsers::headers::make_properties(context, answer, properties);
+    add_response_header(context, answer, response);
+    const std::string_view body = response.body;
+    invocation.keep(std::move(response.buffer));
+    MS_TRY(common::add_body(context, answer, answer_, body, ccsid, 0));
+    if (properties_.replace_input_msg_with_ws_response) {
+      MS_TRY(keep_other_headers(context, in.root, answer));
+      out.root = answer;
+      return out;
+    }
+    MS_TRY(put_answer(context, in, answer, out));
+    return out;
+  }
+
+  static void add_response_header(tree::TreeContext& context, tree::Element* root,
+                                  const ClientResponse& response) {
+    const std::string code = std::to_string(response.status);
+    const std::string_view line =
+        context.arena.copy("HTTP/1.1 " + code + " " + std::string(response.reason));
+    std::vector<HttpField> fields = {{"X-Original-HTTP-Status-Line", line},
+                                     {"X-Original-HTTP-Status-Code", context.arena.copy(code)}};
+    for (size_t i = 0; i < response.headers.size(); ++i) {
+      fields.push_back({context.arena.copy(response.headers.name(i)),
+                        context.arena.copy(response.headers.value(i))});
+    }
+    parsers::headers::make_http_header(context, root, parsers::headers::kHttpResponseHeader,
+                                       fields);
+  }
+
+  // MQMD, MQRFH2 and the like stay, in their order, before HTTPResponseHeader.
+  static Status keep_other_headers(tree::TreeContext& context, tree::Element* from,
+                                   tree::Element* to) {
+    tree::Element* after = tree::first_child(to);
+    for (tree::Element* e = tree::first_child(from); e; e = tree::next_sibling(e)) {
+      if (!e->has_flag(tree::kFlagDomainRoot)) continue;
+      const tree::Domain& domain = *static_cast<tree::DomainRoot*>(e)->domain;
+      const std::string_view name = e->local_name();
+      if (domain.is_body || name == "Properties" || name.substr(0, 4) == "HTTP") continue;
+      tree::Element* copy = MS_TRY(tree::deep_copy(context, e));
+      tree::insert_after(after, copy);
+      after = copy;
+    }
+    return {};
+  }
+
+  // The message goes on as it was, with the answer at the place the property names.
+  Status put_answer(tree::TreeContext& context, const tree::MessageAssembly& in,
+                    tree::Element* answer, tree::MessageAssembly& out) const {
+    using Tree = common::Location::Tree;
+    if (response_location_.tree() == Tree::kRoot || response_location_.tree() == Tree::kBody) {
+      out.root = MS_TRY(tree::deep_copy(context, in.root));
+    } else if (response_location_.tree() == Tree::kLocalEnvironment) {
+      out.local_environment = MS_TRY(tree::deep_copy(context, in.local_environment));
+    }
+    tree::Element* body = tree::body_of(answer);
+    if (response_location_.is_whole_tree()) {
+      if (tree::DomainRoot* old = tree::body_of(out.root)) tree::detach(old);
+      for (tree::Element* e : {tree::previous_sibling(body), body}) {
+        tree::detach(e);
+        tree::append_child(out.root, e);
+      }
+      return {};
+    }
+    return tree::copy_content(context, response_location_.make(context, out), body);
+  }
+
+  const HttpRequestProperties properties_;
+  const common::BodyParserChoice answer_;
+  const common::Location request_location_;
+  const common::Location response_location_;
+  const millstream::http::Proxy proxy_;
+};
+
+Result<millstream::http::Proxy> parse_proxy(const std::string& location) {
+  millstream::http::Proxy proxy;
+  if (location.empty()) return proxy;
+  const std::string text =
+      location.find("://") == std::string::npos ? "http://" + location : location;
+  Url url = MS_TRY(millstream::http::parse_url(text));
+  proxy.host = url.host;
+  proxy.port = url.port;
+  return proxy;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<flow::Node>> create_http_request(flow::NodeBuildContext& context) {
+  HttpRequestProperties properties =
+      MS_TRY(read_http_request_properties(context.definition.properties, context.diagnostics));
+  common::BodyParserChoice answer = MS_TRY(common::choose_body_parser(
+      properties.message_domain_property, properties.parser_xmlnsc_use_for_xmlns_domain));
+  common::set_xml_options(properties, answer);
+  common::Location request_location =
+      MS_TRY(common::Location::parse(properties.request_msg_location_in_tree));
+  common::Location response_location =
+      MS_TRY(common::Location::parse(properties.response_msg_location_in_tree));
+  millstream::http::Proxy proxy = MS_TRY(parse_proxy(properties.http_proxy_location));
+  return std::unique_ptr<flow::Node>(
+      new HttpRequest(std::move(properties), std::move(answer), std::move(request_location),
+                      std::move(response_location), std::move(proxy)));
+}
+
+}  // namespace millstream::nodes::http
