@@ -55,7 +55,7 @@ std::string failure_of(std::vector<std::string_view> words) {
 }
 
 TEST_CASE("flags: values in every form, mixed with arguments") {
-  for (std::vector<std::string_view> words : std::vector<std::vector<std::string_view>>{
+  for (const std::vector<std::string_view>& words : std::vector<std::vector<std::string_view>>{
            {"a", "--http-port", "80", "b"}, {"--http-port=80", "a", "b"}, {"-p", "80", "a", "b"}}) {
     Result<ParsedFlags> r = parse_run(words);
     REQUIRE(r.ok());

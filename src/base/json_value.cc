@@ -2,6 +2,23 @@
 
 namespace millstream::base::json {
 
+// All here, because Member is complete only after Value.
+Value::Value() = default;
+Value::Value(bool v) : kind_(Kind::kBool) { bool_ = v; }
+Value::Value(int v) : Value(static_cast<int64_t>(v)) {}
+Value::Value(uint32_t v) : Value(static_cast<int64_t>(v)) {}
+Value::Value(int64_t v) : kind_(Kind::kInteger) { integer_ = v; }
+Value::Value(uint64_t v) : Value(static_cast<int64_t>(v)) {}
+Value::Value(double v) : kind_(Kind::kDouble) { double_ = v; }
+Value::Value(const char* v) : kind_(Kind::kString), text_(v) {}
+Value::Value(std::string_view v) : kind_(Kind::kString), text_(v) {}
+Value::Value(std::string v) : kind_(Kind::kString), text_(std::move(v)) {}
+Value::Value(const Value& other) = default;
+Value::Value(Value&& other) noexcept = default;
+Value& Value::operator=(const Value& other) = default;
+Value& Value::operator=(Value&& other) noexcept = default;
+Value::~Value() = default;
+
 Value Value::array() {
   Value v;
   v.kind_ = Kind::kArray;
@@ -39,7 +56,7 @@ Value* Value::find(std::string_view name) {
 }
 
 const Value& Value::get(std::string_view name) const {
-  static const Value kAbsent;
+  static const Value kAbsent{};
   const Value* v = find(name);
   return v ? *v : kAbsent;
 }

@@ -25,16 +25,21 @@ struct Member;
 
 class Value {
  public:
-  Value() = default;
-  Value(bool v) : kind_(Kind::kBool) { bool_ = v; }
-  Value(int v) : Value(static_cast<int64_t>(v)) {}
-  Value(uint32_t v) : Value(static_cast<int64_t>(v)) {}
-  Value(int64_t v) : kind_(Kind::kInteger) { integer_ = v; }
-  Value(uint64_t v) : Value(static_cast<int64_t>(v)) {}  // callers stay below 2^63
-  Value(double v) : kind_(Kind::kDouble) { double_ = v; }
-  Value(const char* v) : kind_(Kind::kString), text_(v) {}
-  Value(std::string_view v) : kind_(Kind::kString), text_(v) {}
-  Value(std::string v) : kind_(Kind::kString), text_(std::move(v)) {}
+  Value();  // null
+  Value(bool v);
+  Value(int v);
+  Value(uint32_t v);
+  Value(int64_t v);
+  Value(uint64_t v);  // callers stay below 2^63
+  Value(double v);
+  Value(const char* v);
+  Value(std::string_view v);
+  Value(std::string v);
+  Value(const Value& other);
+  Value(Value&& other) noexcept;
+  Value& operator=(const Value& other);
+  Value& operator=(Value&& other) noexcept;
+  ~Value();
   static Value array();
   static Value object();
 
