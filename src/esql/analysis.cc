@@ -168,8 +168,8 @@ bool Analyser::resolve_constant(PathExpr& p) {
   std::string upper(p.name);
   for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
   const Builtin* builtin = find_builtin(upper);
-  bool is_current = upper.starts_with("CURRENT_") || upper == "LOCAL_TIMEZONE";
-  if (builtin && builtin->function && builtin->args_min == 0 && is_current) {
+  // The product also takes UUIDASCHAR and the like without parentheses.
+  if (builtin && builtin->function && builtin->args_min == 0) {
     p.ref = RefKind::kNiladic;
     p.builtin = builtin;
     return true;
@@ -298,6 +298,11 @@ void Analyser::step_namespace(PathStep& s) {
       break;
   }
   Variable* v = find_variable(s.prefix, true);
+  if (!v && (s.prefix == "xmlns" || s.prefix == "xml")) {  // predeclared
+    s.ns = names_.name(s.prefix == "xmlns" ? "http://www.w3.org/2000/xmlns/"
+                                           : "http://www.w3.org/XML/1998/namespace");
+    return;
+  }
   if (!v) {
     v = find_variable(s.prefix);
     bool is_text =
@@ -403,9 +408,6 @@ void Analyser::routine(ast::Routine& r) {
       }
     }
     add_to_scope(v);
-  }
-  if (r.is_function && !r.has_return_type) {
-    error(r.pos, "MS1619", "the function '" + std::string(r.name) + "' has no RETURNS");
   }
   if (r.language == ast::Language::kJava || r.language == ast::Language::kDotNet) {
     warning(r.pos, "MS1620",

@@ -161,6 +161,7 @@ std::vector<ast::Variable*> Parser::parse_parameters() {
       v->is_constant = true;
     }
     v->type = parse_type(true);
+    if (!accept(Kw::kNULLABLE) && accept(Kw::kNOT)) expect(Kw::kNULL);  // no effect in ESQL
     if (v->type.kind == ast::TypeKind::kNamespace || v->type.kind == ast::TypeKind::kName) {
       v->is_constant = true;
     }

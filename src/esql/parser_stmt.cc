@@ -505,6 +505,7 @@ Stmt* Parser::parse_call_statement() {
   auto* s = make<ast::CallStmt>(StmtKind::kCall, start);
   bool is_explicit = is(Kw::kCALL) && is_name_at(1);
   if (is_explicit) advance();
+  if (is(Kw::kPASSTHRU)) return parse_passthru_statement();
   const Token& at = peek();
   std::string schema;
   std::string_view name = expect_name("the name of a routine");

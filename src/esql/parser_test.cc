@@ -542,6 +542,7 @@ TEST_CASE("Every statement parses") {
            "UPDATE Database.T AS t SET a = 1, b = t.c WHERE t.d = 2",
            "DELETE FROM Database.T AS t WHERE t.a = 1",
            "PASSTHRU('sql', 1)",
+           "CALL PASSTHRU('sql')",
            "PASSTHRU 'sql' TO Database.d VALUES(1, 2)",
            "PASSTHRU('sql') TO Database.d",
            "SET Data = Name.Value",
