@@ -14,10 +14,22 @@ constexpr Topic kTopics[] = {
      "Node type '{0}' of node '{1}' is not known to this server.\n"
      "\n"
      "Error, found while loading. See `millstream list` for the node types that are there. A user-defined or later-release node has to be replaced.\n"},
+    {"error", "BIP2331", "The field '{0}' cannot be made as number {1}: the one before it does not exist.",
+     "The field '{0}' cannot be made as number {1}: the one before it does not exist.\n"
+     "\n"
+     "Error, RecoverableException. Create repeating fields in order, or use CREATE LASTCHILD.\n"},
     {"error", "BIP2420", "The operator '{0}' does not accept the data types {1} and {2}.",
      "The operator '{0}' does not accept the data types {1} and {2}.\n"
      "\n"
      "Error, RecoverableException. CAST one operand to the type of the other. CHARACTER is never cast implicitly for arithmetic or for \\|\\|.\n"},
+    {"error", "BIP2434", "An index must be an INTEGER, not {0}.",
+     "An index must be an INTEGER, not {0}.\n"
+     "\n"
+     "Error, RecoverableException. CAST the index AS INTEGER. [<] and [>] are written without quotes.\n"},
+    {"error", "BIP2439", "({0}) The expression '{1}' could not be evaluated.",
+     "({0}) The expression '{1}' could not be evaluated.\n"
+     "\n"
+     "Error, RecoverableException. The nested exception says why; the further inserts are the values of the operands.\n"},
     {"error", "BIP2450", "A divide by zero occurred when calculating '{0}'.",
      "A divide by zero occurred when calculating '{0}'.\n"
      "\n"
@@ -26,10 +38,18 @@ constexpr Topic kTopics[] = {
      "The character string '{0}' cannot be cast to an interval.\n"
      "\n"
      "Error, CastException. Write INTERVAL 'value' QUALIFIER, or the value alone. Every field but the first has two digits: '1 02:03:04.5' for DAY TO SECOND, '2-06' for YEAR TO MONTH.\n"},
+    {"error", "BIP2488", "({0}, {1}) The statement '{2}' could not be completed.",
+     "({0}, {1}) The statement '{2}' could not be completed.\n"
+     "\n"
+     "Error, RecoverableException. The nested exception says why. The first two inserts are the routine and line.column.\n"},
     {"error", "BIP2521", "The value {0} cannot be cast to {1}.",
      "The value {0} cannot be cast to {1}.\n"
      "\n"
      "Error, CastException. The nested exception says why. A DEFAULT clause in the CAST gives a value for such cases.\n"},
+    {"error", "BIP2951", "User exception: {0}",
+     "User exception: {0}\n"
+     "\n"
+     "Error, UserException. A THROW statement of the flow raised this; its VALUES are the inserts.\n"},
     {"error", "BIP3001", "User exception thrown by throw node",
      "User exception thrown by throw node\n"
      "\n"
@@ -334,6 +354,30 @@ constexpr Topic kTopics[] = {
      "The YAML text cannot be read: {0}.\n"
      "\n"
      "Error, found while loading. Correct the file at this line.\n"},
+    {"error", "MS1470", "XPath error at column {0} of '{1}': {2}.",
+     "XPath error at column {0} of '{1}': {2}.\n"
+     "\n"
+     "Error, found while loading. Correct the expression. It is XPath 1.0; prefixes come from the namespace mapping of the node.\n"},
+    {"error", "MS1471", "The XPath variable '${0}' does not exist here.",
+     "The XPath variable '${0}' does not exist here.\n"
+     "\n"
+     "Error, RecoverableException. Use $Root, $Body, $LocalEnvironment, $Environment, $ExceptionList or the name of a user-defined property.\n"},
+    {"error", "MS1472", "XPath column {0}: a set of nodes is needed here, but the expression gives another type.",
+     "XPath column {0}: a set of nodes is needed here, but the expression gives another type.\n"
+     "\n"
+     "Error, RecoverableException. Use a path instead of a number, a string or a condition.\n"},
+    {"error", "MS1473", "The XPath evaluation was stopped after {0} steps.",
+     "The XPath evaluation was stopped after {0} steps.\n"
+     "\n"
+     "Error, RecoverableException. Narrow the expression, for instance with a path instead of //.\n"},
+    {"error", "MS1474", "'{0}' does not name a place in a message tree: {1} (column {2}).",
+     "'{0}' does not name a place in a message tree: {1} (column {2}).\n"
+     "\n"
+     "Error, found while loading. Write a path such as $OutputRoot/JSON/Data/x or OutputRoot.JSON.Data.x.\n"},
+    {"error", "MS1475", "The place '{0}' cannot be created: {1}.",
+     "The place '{0}' cannot be created: {1}.\n"
+     "\n"
+     "Error, RecoverableException. Begin the path at a tree that exists in this node, such as $OutputLocalEnvironment or $Environment.\n"},
     {"error", "MS1500", "A DECIMAL result is beyond 10 to the power of 1,000,000,000 when calculating '{0}'.",
      "A DECIMAL result is beyond 10 to the power of 1,000,000,000 when calculating '{0}'.\n"
      "\n"
@@ -450,6 +494,174 @@ constexpr Topic kTopics[] = {
      "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'.\n"
      "\n"
      "Error, RecoverableException. The text must be one expression (function form) or statements (statement form) that would be correct where the EVAL stands.\n"},
+    {"error", "MS1651", "The tree '{0}' cannot be changed.",
+     "The tree '{0}' cannot be changed.\n"
+     "\n"
+     "Error, RecoverableException. Change the output tree instead, for example after SET OutputRoot = InputRoot.\n"},
+    {"error", "MS1652", "Routine {0} was called too deeply: the stack is used up.",
+     "Routine {0} was called too deeply: the stack is used up.\n"
+     "\n"
+     "Error, RecoverableException. Look for a recursion without end, or turn it into a loop.\n"},
+    {"error", "MS1653", "BEGIN ATOMIC with label '{0}' was entered again while it is held.",
+     "BEGIN ATOMIC with label '{0}' was entered again while it is held.\n"
+     "\n"
+     "Error, RecoverableException. ATOMIC blocks with one label, or without any, must not be nested, also not through calls.\n"},
+    {"error", "MS1654", "PROPAGATE is not allowed inside BEGIN ATOMIC (label '{0}').",
+     "PROPAGATE is not allowed inside BEGIN ATOMIC (label '{0}').\n"
+     "\n"
+     "Error, RecoverableException. End the atomic block before the message is propagated.\n"},
+    {"error", "MS1655", "PROPAGATE is not available here.",
+     "PROPAGATE is not available here.\n"
+     "\n"
+     "Error, RecoverableException. Only Compute and Database nodes have terminals to propagate to.\n"},
+    {"error", "MS1656", "The destination of PROPAGATE must be a name or a terminal number, not {0}.",
+     "The destination of PROPAGATE must be a name or a terminal number, not {0}.\n"
+     "\n"
+     "Error, RecoverableException. Give a CHARACTER, or for TERMINAL an INTEGER, that is not NULL.\n"},
+    {"error", "MS1657", "The tree '{0}' of PROPAGATE does not exist.",
+     "The tree '{0}' of PROPAGATE does not exist.\n"
+     "\n"
+     "Error, RecoverableException. Create the tree before it is propagated.\n"},
+    {"error", "MS1658", "No database is configured, so '{0}' cannot be run.",
+     "No database is configured, so '{0}' cannot be run.\n"
+     "\n"
+     "Error, DatabaseException. Databases are not available until they are configured in a later release.\n"},
+    {"error", "MS1659", "Routine {0} is implemented by {1} ({2}), which is not available.",
+     "Routine {0} is implemented by {1} ({2}), which is not available.\n"
+     "\n"
+     "Error, RecoverableException. Rewrite the routine in ESQL, or leave out the call.\n"},
+    {"error", "MS1660", "The field '{0}' belongs to no domain that can be written as a bit stream.",
+     "The field '{0}' belongs to no domain that can be written as a bit stream.\n"
+     "\n"
+     "Error, ParserException. Copy it below a folder of a domain, or create it with CREATE ... DOMAIN.\n"},
+    {"error", "MS1661", "There is no message domain named '{0}'.",
+     "There is no message domain named '{0}'.\n"
+     "\n"
+     "Error, ParserException. Known domains are XMLNSC, XMLNS, JSON, BLOB, MQMD and others; names are case-sensitive.\n"},
+    {"error", "MS1662", "'{0}' is not a field of a tree.",
+     "'{0}' is not a field of a tree.\n"
+     "\n"
+     "Error, RecoverableException. Use a field reference here.\n"},
+    {"error", "MS1663", "A list is needed here, not a {0}.",
+     "A list is needed here, not a {0}.\n"
+     "\n"
+     "Error, RecoverableException. Write a.b[] for the list of all b, or SELECT, or LIST{...}.\n"},
+    {"error", "MS1664", "A {0} cannot be used as a single value.",
+     "A {0} cannot be used as a single value.\n"
+     "\n"
+     "Error, RecoverableException. Use THE, or refer to one field of it.\n"},
+    {"error", "MS1665", "LASTMOVE needs a reference variable.",
+     "LASTMOVE needs a reference variable.\n"
+     "\n"
+     "Error, RecoverableException. Give the name of a variable declared as REFERENCE TO.\n"},
+    {"error", "MS1666", "A name or namespace must be CHARACTER, not {0}.",
+     "A name or namespace must be CHARACTER, not {0}.\n"
+     "\n"
+     "Error, RecoverableException. CAST the value AS CHARACTER.\n"},
+    {"error", "MS1667", "A name is NULL, so the field cannot be made.",
+     "A name is NULL, so the field cannot be made.\n"
+     "\n"
+     "Error, RecoverableException. Check the expression in braces or in the NAME clause.\n"},
+    {"error", "MS1668", "A field type must be an INTEGER, not {0}.",
+     "A field type must be an INTEGER, not {0}.\n"
+     "\n"
+     "Error, RecoverableException. Use a constant such as XMLNSC.Attribute or NameValue.\n"},
+    {"error", "MS1669", "A field cannot be made for a name that is given as *.",
+     "A field cannot be made for a name that is given as *.\n"
+     "\n"
+     "Error, RecoverableException. Name the field that is to be made.\n"},
+    {"error", "MS1670", "A list cannot be assigned to a single field.",
+     "A list cannot be assigned to a single field.\n"
+     "\n"
+     "Error, RecoverableException. Write the target as a.b[], or take one element with THE.\n"},
+    {"error", "MS1671", "A ROW cannot be assigned to a list.",
+     "A ROW cannot be assigned to a list.\n"
+     "\n"
+     "Error, RecoverableException. Write LIST{ROW(...)}, or leave out the [] of the target.\n"},
+    {"error", "MS1672", "{0} values can be compared for = and <> only.",
+     "{0} values can be compared for = and <> only.\n"
+     "\n"
+     "Error, RecoverableException. Compare single fields instead.\n"},
+    {"error", "MS1673", "SUM needs numbers, not {0}.",
+     "SUM needs numbers, not {0}.\n"
+     "\n"
+     "Error, RecoverableException. CAST the argument, for example SUM(CAST(x.Price AS DECIMAL)).\n"},
+    {"error", "MS1674", "'{0}' is the root of a tree, so it has no siblings.",
+     "'{0}' is the root of a tree, so it has no siblings.\n"
+     "\n"
+     "Error, RecoverableException. Use FIRSTCHILD or LASTCHILD.\n"},
+    {"error", "MS1675", "The field '{0}' does not exist, so nothing can be put beside it.",
+     "The field '{0}' does not exist, so nothing can be put beside it.\n"
+     "\n"
+     "Error, RecoverableException. Create the field first.\n"},
+    {"error", "MS1676", "PARSE needs a BLOB, not {0}.",
+     "PARSE needs a BLOB, not {0}.\n"
+     "\n"
+     "Error, ParserException. CAST the text AS BLOB CCSID 1208.\n"},
+    {"error", "MS1677", "PARSE into '{0}' needs a DOMAIN clause and content.",
+     "PARSE into '{0}' needs a DOMAIN clause and content.\n"
+     "\n"
+     "Error, ParserException. Add DOMAIN('XMLNSC') or another domain.\n"},
+    {"error", "MS1678", "The root '{0}' cannot be detached.",
+     "The root '{0}' cannot be detached.\n"
+     "\n"
+     "Error, RecoverableException. Detach a field below it.\n"},
+    {"error", "MS1679", "A field cannot be attached below itself.",
+     "A field cannot be attached below itself.\n"
+     "\n"
+     "Error, RecoverableException. Attach it elsewhere.\n"},
+    {"error", "MS1680", "ATTACH cannot move a field between a SHARED variable and a message.",
+     "ATTACH cannot move a field between a SHARED variable and a message.\n"
+     "\n"
+     "Error, RecoverableException. Copy it with SET and delete the original.\n"},
+    {"error", "MS1681", "{0} is not a coded character set id.",
+     "{0} is not a coded character set id.\n"
+     "\n"
+     "Error, RecoverableException. Use 1208 for UTF-8.\n"},
+    {"error", "MS1682", "{0} takes at most {1} values.",
+     "{0} takes at most {1} values.\n"
+     "\n"
+     "Error, RecoverableException. Combine fewer values.\n"},
+    {"error", "MS1683", "There is no routine '{0}' that can be called here.",
+     "There is no routine '{0}' that can be called here.\n"
+     "\n"
+     "Error, RecoverableException. Check the name, its schema and PATH.\n"},
+    {"error", "MS1684", "Routine {0} has no body.",
+     "Routine {0} has no body.\n"
+     "\n"
+     "Error, RecoverableException. Declare it with a body or as EXTERNAL.\n"},
+    {"error", "MS1685", "Module {0} has no function Main.",
+     "Module {0} has no function Main.\n"
+     "\n"
+     "Error, RecoverableException. Add CREATE FUNCTION Main() RETURNS BOOLEAN.\n"},
+    {"error", "MS1686", "{0} returned a value of type {1}; BOOLEAN is needed.",
+     "{0} returned a value of type {1}; BOOLEAN is needed.\n"
+     "\n"
+     "Error, RecoverableException. RETURN TRUE or FALSE.\n"},
+    {"error", "MS1687", "Function {0} is declared NOT NULL and returned NULL.",
+     "Function {0} is declared NOT NULL and returned NULL.\n"
+     "\n"
+     "Error, RecoverableException. Return a value on every way through the function.\n"},
+    {"error", "MS1688", "EVAL needs CHARACTER, not {0}.",
+     "EVAL needs CHARACTER, not {0}.\n"
+     "\n"
+     "Error, RecoverableException. Give the text of an expression or of statements.\n"},
+    {"error", "MS1689", "RESIGNAL was used outside a handler.",
+     "RESIGNAL was used outside a handler.\n"
+     "\n"
+     "Error, RecoverableException. Use it in the statement of DECLARE ... HANDLER.\n"},
+    {"error", "MS1690", "The SHARED variable '{0}' is not available here.",
+     "The SHARED variable '{0}' is not available here.\n"
+     "\n"
+     "Error, RecoverableException. Use it in a module of a flow.\n"},
+    {"error", "MS1691", "'{0}' is not a valid expression: {1}",
+     "'{0}' is not a valid expression: {1}\n"
+     "\n"
+     "Error, RecoverableException. Write one ESQL expression or field reference.\n"},
+    {"error", "MS1692", "The index {0} is not allowed: indices count from 1.",
+     "The index {0} is not allowed: indices count from 1.\n"
+     "\n"
+     "Error, RecoverableException. Use [<] or [<n] to count from the end.\n"},
     {"error", "MS1701", "The flow is nested too deeply at node '{0}': its connections probably form a loop.",
      "The flow is nested too deeply at node '{0}': its connections probably form a loop.\n"
      "\n"
