@@ -62,8 +62,14 @@ class ApplicationBuilder {
     compile_esql();
     application_->services_ = *options_.services;
     application_->services_.set(&application_->context_);
-    build_flows();
-    if (options_.checks_unused_subflows) build_unused_subflows();
+    // Without working ESQL every Compute node would add an error that says nothing new.
+    if (!application_->program_->has_errors()) {
+      application_->runtime_ = std::make_unique<nodes::common::EsqlRuntime>(application_->program_,
+                                                                            application_->names_);
+      application_->services_.set(application_->runtime_.get());
+      build_flows();
+      if (options_.checks_unused_subflows) build_unused_subflows();
+    }
     application_->names_->freeze();
     if (diagnostics_.error_count() != errors_before) return nullptr;
     return std::move(application_);
@@ -106,7 +112,7 @@ class ApplicationBuilder {
   void merge_bar_overrides(const Container& unit) { overrides_.add_all(unit.bar_overrides); }
 
   void compile_esql() {
-    application_->program_ = std::make_unique<esql::Program>();
+    application_->program_ = std::make_shared<esql::Program>();
     esql::Program& program = *application_->program_;
     for (size_t unit = 0; unit < units_.size(); ++unit) {
       for (const Resource& r : units_[unit]->resources) {
@@ -134,7 +140,6 @@ class ApplicationBuilder {
         diagnostics_.warning(std::move(position), d.code, d.text);
       }
     }
-    application_->context_.program = &program;
   }
 
   const FlowFile* find_subflow(std::string_view path) {

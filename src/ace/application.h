@@ -15,6 +15,7 @@
 #include "flow/flow.h"
 #include "flow/services.h"
 #include "nodes/common/application.h"
+#include "nodes/common/esql_runtime.h"
 
 namespace millstream::ace {
 
@@ -39,7 +40,8 @@ class Application {
 
  private:
   friend class ApplicationBuilder;
-  std::unique_ptr<esql::Program> program_;
+  std::shared_ptr<esql::Program> program_;  // shared with the compiled code
+  std::unique_ptr<nodes::common::EsqlRuntime> runtime_;
   std::shared_ptr<base::NameTable> names_;
   nodes::common::Application context_;
   flow::Services services_;

@@ -694,10 +694,6 @@ constexpr Topic kTopics[] = {
      "'{0}' is not a place in the message: {1}.\n"
      "\n"
      "Error, found while loading. Write a field reference such as InputRoot.XMLNSC.Order or Environment.Variables.Answer.\n"},
-    {"error", "MS1810", "ResetContentDescriptor cannot parse the domain '{0}': {1}",
-     "ResetContentDescriptor cannot parse the domain '{0}': {1}\n"
-     "\n"
-     "Error, found while loading. Use one of the domains listed in docs/reference, or wait for the release that has this one.\n"},
     {"error", "MS1820", "Row {0} of the filter table: {1}",
      "Row {0} of the filter table: {1}\n"
      "\n"
@@ -746,6 +742,26 @@ constexpr Topic kTopics[] = {
      "More than {0} redirections, the last one to {1}.\n"
      "\n"
      "Error, SocketException. The web service sends the client in a circle.\n"},
+    {"error", "MS1860", "'{0}' does not name an ESQL module.",
+     "'{0}' does not name an ESQL module.\n"
+     "\n"
+     "Error, found while loading. Write esql://routine/<schema>#<Module>.Main.\n"},
+    {"error", "MS1861", "There is no ESQL module '{0}' in schema '{1}'.",
+     "There is no ESQL module '{0}' in schema '{1}'.\n"
+     "\n"
+     "Error, found while loading. Check the ESQL files of the application and its libraries, and the BROKER SCHEMA line; names are case-sensitive.\n"},
+    {"error", "MS1862", "The message sent to terminal '{0}' is empty: OutputRoot has no content.",
+     "The message sent to terminal '{0}' is empty: OutputRoot has no content.\n"
+     "\n"
+     "Error, MessageException. Set OutputRoot before RETURN TRUE or PROPAGATE. After PROPAGATE the output trees are cleared; end with RETURN FALSE, or use DELETE NONE.\n"},
+    {"error", "MS1863", "Node '{0}' needs the ESQL of an application, and there is none.",
+     "Node '{0}' needs the ESQL of an application, and there is none.\n"
+     "\n"
+     "Error, found while loading. A defect in Millstream; please report it.\n"},
+    {"error", "MS1864", "The pattern of the Trace node: {0}",
+     "The pattern of the Trace node: {0}\n"
+     "\n"
+     "Error, found while loading. Each dollar sign with a brace must be closed by a brace and hold an ESQL expression.\n"},
     {"error", "MS1900", "'{0}' is not well-formed XML: {1}.",
      "'{0}' is not well-formed XML: {1}.\n"
      "\n"
@@ -1307,6 +1323,66 @@ constexpr Topic kTopics[] = {
      "\n"
      "A new random UUID as 36 lower-case characters, or the text of the UUID in a BLOB of 16 bytes.\n"
      "  UUIDASCHAR(X'123e4567e89b12d3a456426614174000')  ->  123e4567-e89b-12d3-a456-426614174000\n"},
+    {"node", "Compute", "ComIbmCompute",
+     "Runs an ESQL module that reads the message (InputRoot, InputLocalEnvironment, ...) and makes a new one (OutputRoot, ...). RETURN TRUE sends it to out; PROPAGATE sends messages from within the ESQL.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmCompute` |\n"
+     "| Type in exception lists | `ComIbmComputeNode` |\n"
+     "| Type in statistics | `ComputeNode` |\n"
+     "| Family | compute |\n"
+     "| Support | partial |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `out`, `out1`, `out2`, `out3`, `out4` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `computeExpression` | esql ref |  | The module: esql://routine/<schema>#<Module>.Main. Required. |\n"
+     "| `computeMode` | `message`, `destination`, `destinationAndMessage`, `exception`, `exceptionAndMessage`, `exceptionAndDestination`, `all` | `message` | Which of the output trees leave the node; for the others the input's go on. An unknown value is reported and taken for the default. |\n"
+     "| `dataSource` | string |  | ODBC data source; databases come with a later release. Accepted, without effect. |\n"
+     "| `connectDatasourceBeforeFlowStarts` | boolean | `false` | Connect to the data source at start. Accepted, without effect. |\n"
+     "| `transaction` | string |  | automatic or commit: whose transaction database statements belong to. Accepted, without effect. |\n"
+     "| `throwExceptionOnDatabaseError` | boolean | `true` | Database errors are exceptions. Accepted, without effect. |\n"
+     "| `treatWarningsAsErrors` | boolean | `false` | Database warnings are errors. Accepted, without effect. |\n"
+     "| `validateMaster` | `none`, `content`, `contentAndValue`, `inherit` | `none` | Validation of the output message. `content` is refused at load: validation against a message model is not supported yet. `contentAndValue` is refused at load: validation against a message model is not supported yet. |\n"
+     "| `validateFailureAction` | string |  | What happens when validation fails. Accepted, without effect. |\n"
+     "| `validateTiming` | string |  | When validation happens. Accepted, without effect. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- Executing a database statement raises a DatabaseException.\n"},
+    {"node", "Filter", "ComIbmFilter",
+     "Evaluates the RETURN value of an ESQL module over the message and sends it unchanged to true, false or unknown.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmFilter` |\n"
+     "| Type in exception lists | `ComIbmFilterNode` |\n"
+     "| Type in statistics | `FilterNode` |\n"
+     "| Family | compute |\n"
+     "| Support | partial |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `unknown`, `false`, `true` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `filterExpression` | esql ref |  | The module: esql://routine/<schema>#<Module>.Main. Required. |\n"
+     "| `dataSource` | string |  | ODBC data source; databases come with a later release. Accepted, without effect. |\n"
+     "| `connectDatasourceBeforeFlowStarts` | boolean | `false` | Connect to the data source at start. Accepted, without effect. |\n"
+     "| `transaction` | string |  | automatic or commit: whose transaction database statements belong to. Accepted, without effect. |\n"
+     "| `throwExceptionOnDatabaseError` | boolean | `true` | Database errors are exceptions. Accepted, without effect. |\n"
+     "| `treatWarningsAsErrors` | boolean | `false` | Database warnings are errors. Accepted, without effect. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- Executing a database statement raises a DatabaseException.\n"},
     {"node", "FlowOrder", "ComIbmFlowOrder",
      "Runs everything wired to the first terminal to its end, then everything wired to the second with the same message.\n"
      "\n"
@@ -1658,6 +1734,37 @@ constexpr Topic kTopics[] = {
      "| `messageNumber` | integer | `3001` | Number of the exception. |\n"
      "| `messageText` | string |  | Goes into the exception as its insert. |\n"
      "| `messageCatalog` | string |  | Catalogue of the number; BIPmsgs when empty. |\n"},
+    {"node", "Trace", "ComIbmTrace",
+     "Writes a text with parts of the message to a file, the server's log or the user trace. Every ${...} in the pattern is an ESQL expression; a field reference to a folder shows the tree below it.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmTrace` |\n"
+     "| Type in exception lists | `ComIbmTraceNode` |\n"
+     "| Type in statistics | `TraceNode` |\n"
+     "| Family | compute |\n"
+     "| Support | full |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `out` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `destination` | `userTrace`, `none`, `file`, `localError` | `userTrace` | Where the text goes. |\n"
+     "| `filePath` | string |  | File for destination file; drive letters and back-slashes are mapped (see docs/operate). |\n"
+     "| `pattern` | string |  | The text, with ${ESQL expressions}. |\n"
+     "| `messageCatalog` | string |  | Catalogue of messageNumber. Accepted, without effect. |\n"
+     "| `messageNumber` | integer | `3051` | Number of the event in the log, for destination localError. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- The user trace cannot be switched on yet, so destination userTrace evaluates nothing.\n"
+     "\n"
+     "## Example: The message on the standard output\n"
+     "\n"
+     "`destination=\"file\" filePath=\"/proc/self/fd/1\" pattern=\"${CURRENT_TIMESTAMP} ${Root}\"`\n"},
     {"node", "TryCatch", "ComIbmTryCatch",
      "Sends the message to the try terminal. When an exception comes back, the message as it was on entry goes to the catch terminal, with the exception list; changes to the Environment tree stay.\n"
      "\n"

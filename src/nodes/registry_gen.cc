@@ -2,6 +2,12 @@
 // clang-format off
 #include "nodes/registry.h"
 
+namespace millstream::nodes::compute {
+Result<std::unique_ptr<flow::Node>> create_compute(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::compute {
+Result<std::unique_ptr<flow::Node>> create_filter(flow::NodeBuildContext& context);
+}
 namespace millstream::nodes::construction {
 Result<std::unique_ptr<flow::Node>> create_flow_order(flow::NodeBuildContext& context);
 }
@@ -38,6 +44,9 @@ Result<std::unique_ptr<flow::Node>> create_route_to_label(flow::NodeBuildContext
 namespace millstream::nodes::construction {
 Result<std::unique_ptr<flow::Node>> create_throw(flow::NodeBuildContext& context);
 }
+namespace millstream::nodes::compute {
+Result<std::unique_ptr<flow::Node>> create_trace(flow::NodeBuildContext& context);
+}
 namespace millstream::nodes::construction {
 Result<std::unique_ptr<flow::Node>> create_try_catch(flow::NodeBuildContext& context);
 }
@@ -46,6 +55,12 @@ namespace millstream::nodes {
 
 const flow::NodeRegistry& node_registry() {
   static const flow::NodeRegistry kRegistry(std::vector<flow::NodeType>{
+      {"Compute", "ComIbmCompute", "ComIbmComputeNode",
+       "ComputeNode", {"in"}, {"failure", "out", "out1", "out2", "out3", "out4"},
+       false, false, true, compute::create_compute},
+      {"Filter", "ComIbmFilter", "ComIbmFilterNode",
+       "FilterNode", {"in"}, {"failure", "unknown", "false", "true"},
+       false, false, true, compute::create_filter},
       {"FlowOrder", "ComIbmFlowOrder", "ComIbmFlowOrderNode",
        "FlowOrderNode", {"in"}, {"failure", "first", "second"},
        false, false, false, construction::create_flow_order},
@@ -82,6 +97,9 @@ const flow::NodeRegistry& node_registry() {
       {"Throw", "ComIbmThrow", "ComIbmThrowNode",
        "ThrowNode", {"in"}, {},
        false, false, false, construction::create_throw},
+      {"Trace", "ComIbmTrace", "ComIbmTraceNode",
+       "TraceNode", {"in"}, {"failure", "out"},
+       false, false, false, compute::create_trace},
       {"TryCatch", "ComIbmTryCatch", "ComIbmTryCatchNode",
        "TryCatchNode", {"in"}, {"failure", "try", "catch"},
        false, false, false, construction::create_try_catch},

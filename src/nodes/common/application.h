@@ -1,4 +1,4 @@
-// What the nodes of one application share: its compiled ESQL, its names, the values of user
+// What the nodes of one application share: its names, the values of user
 // variables, and where paths of other systems lie on this one. Reached through flow::Services.
 // Lifetime: the application's. Thread: read only once the flows are built.
 #pragma once
@@ -6,10 +6,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-namespace millstream::esql {
-class Program;
-}
 
 namespace millstream::nodes::common {
 
@@ -26,8 +22,7 @@ struct Application {
   std::string name;
   std::string server_name;
   std::string work_path;
-  std::vector<std::string> library_names;  // [n - 1] is unit n
-  const esql::Program* program = nullptr;
+  std::vector<std::string> library_names;                          // [n - 1] is unit n
   std::map<std::string, std::string, std::less<>> user_variables;  // server.conf.yaml
   DriveMapping drives;
 };

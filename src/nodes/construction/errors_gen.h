@@ -7,7 +7,5 @@ namespace millstream::nodes::construction::errors {
 
 inline constexpr base::ErrorCode kThrown{"BIP3001", 3001, base::ExceptionKind::kUser, base::Severity::kError,
     "User exception thrown by throw node"};
-inline constexpr base::ErrorCode kResetDomain{"MS1810", 1810, base::ExceptionKind::kConfiguration, base::Severity::kError,
-    "ResetContentDescriptor cannot parse the domain '{0}': {1}"};
 
 }  // namespace millstream::nodes::construction::errors

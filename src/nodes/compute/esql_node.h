@@ -1,0 +1,29 @@
+// What Compute and Filter have in common: one module of the application's ESQL.
+// Thread: bind() while loading, the rest from any reactor.
+#pragma once
+#include <memory>
+#include <string_view>
+
+#include "flow/invocation.h"
+#include "nodes/common/esql_runtime.h"
+#include "nodes/compute/node_host.h"
+
+namespace millstream::nodes::compute {
+
+class EsqlNode : public flow::Node {
+ public:
+  // Finds the module that `reference` names; an error says what is missing.
+  Status bind(flow::NodeBuildContext& context, std::string_view reference);
+
+ protected:
+  // Runs Main; `out` holds the output trees of a Compute node.
+  Result<esql::Tri> run(flow::Invocation& invocation, esql::Host& host,
+                        const tree::MessageAssembly& in, const tree::MessageAssembly& out);
+  const EsqlFacts& facts() const { return facts_; }
+
+ private:
+  EsqlFacts facts_;
+  std::unique_ptr<common::ModulePool> pool_;
+};
+
+}  // namespace millstream::nodes::compute
