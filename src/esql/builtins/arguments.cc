@@ -50,6 +50,7 @@ double real_value(const Value& number) {
 size_t find_part(std::string_view s, std::string_view x, size_t from) {
   if (from > s.size()) return std::string_view::npos;
   if (x.empty()) return from;
+  if (x.size() > s.size() - from) return std::string_view::npos;
   const void* at = memmem(s.data() + from, s.size() - from, x.data(), x.size());
   if (at == nullptr) return std::string_view::npos;
   return static_cast<size_t>(static_cast<const char*>(at) - s.data());
