@@ -1,0 +1,236 @@
+#include "query/xpath_nodes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "tree/domain.h"
+#include "value/datetime.h"
+#include "value/decimal.h"
+
+namespace millstream::query {
+namespace {
+
+using tree::Element;
+using value::Kind;
+
+XPathNodeKind kind_in_xmlns(uint32_t type) {
+  switch (type) {
+    case tree::xmlns::kXmlDecl:
+    case tree::xmlns::kDocTypeDecl:
+    case tree::xmlns::kIntSubset:
+    case tree::xmlns::kEntityReferenceStart:
+    case tree::xmlns::kEntityReferenceEnd:
+    case tree::xmlns::kVersion:
+    case tree::xmlns::kEncoding:
+    case tree::xmlns::kStandalone:
+    case tree::xmlns::kSystemId:
+    case tree::xmlns::kPublicId:
+      return XPathNodeKind::kNone;
+    case tree::xmlns::kAttribute:
+      return XPathNodeKind::kAttribute;
+    case tree::xmlns::kNamespaceDecl:
+      return XPathNodeKind::kNamespace;
+    case tree::xmlns::kComment:
+      return XPathNodeKind::kComment;
+    case tree::xmlns::kProcessingInstruction:
+      return XPathNodeKind::kProcessingInstruction;
+    default:
+      return (type & tree::kTypeClassMask) == tree::kValue ? XPathNodeKind::kText
+                                                           : XPathNodeKind::kElement;
+  }
+}
+
+XPathNodeKind kind_elsewhere(uint32_t type) {
+  switch (type) {
+    case tree::xmlnsc::kDocumentType:
+    case tree::xmlnsc::kXmlDeclaration:
+    case tree::xmlnsc::kEntityDefinition:
+    case tree::xmlnsc::kEntityReference:
+      return XPathNodeKind::kNone;
+    case tree::xmlnsc::kAttribute:
+    case tree::xmlnsc::kSingleAttribute:
+      return XPathNodeKind::kAttribute;
+    case tree::xmlnsc::kNamespaceDecl:
+    case tree::xmlnsc::kSingleNamespaceDecl:
+      return XPathNodeKind::kNamespace;
+    case tree::xmlnsc::kComment:
+      return XPathNodeKind::kComment;
+    case tree::xmlnsc::kProcessingInstruction:
+      return XPathNodeKind::kProcessingInstruction;
+    default:
+      return (type & tree::kTypeClassMask) == tree::kValue ? XPathNodeKind::kText
+                                                           : XPathNodeKind::kElement;
+  }
+}
+
+}  // namespace
+
+XPathNodeKind XPathClassifier::kind_of(Element* e) {
+  if (e->parent != parent_ || !parent_) {
+    parent_ = e->parent;
+    tree::DomainRoot* root = parent_ ? tree::domain_root_of(parent_) : nullptr;
+    is_xmlns_ = root && std::string_view(root->domain->name) == "XMLNS";
+  }
+  return is_xmlns_ ? kind_in_xmlns(e->type) : kind_elsewhere(e->type);
+}
+
+bool has_own_text(Element* e) {
+  value::Value v = tree::scalar_value(e);
+  if (v.kind == Kind::kNull) return false;
+  return (v.kind != Kind::kCharacter && v.kind != Kind::kBlob) || v.size != 0;
+}
+
+void append_scalar(std::string& out, const value::Value& v) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  switch (v.kind) {
+    case Kind::kNull:
+      return;
+    case Kind::kBoolean:
+      out += v.boolean() ? "true" : "false";
+      return;
+    case Kind::kInteger:
+      out += std::to_string(v.integer);
+      return;
+    case Kind::kFloat:
+      out += xpath_text(v.real);
+      return;
+    case Kind::kDecimal: {
+      value::Decimal d = v.as_decimal();
+      out += d.is_finite() ? d.to_plain_text() : xpath_text(d.to_double());
+      return;
+    }
+    case Kind::kCharacter:
+      out += v.text();
+      return;
+    case Kind::kBlob:
+      for (char c : v.text()) {
+        out.push_back(kHex[static_cast<unsigned char>(c) >> 4]);
+        out.push_back(kHex[static_cast<unsigned char>(c) & 15]);
+      }
+      return;
+    case Kind::kBit:
+      for (uint32_t i = 0; i < v.size; ++i) {
+        out.push_back((static_cast<unsigned char>(v.data[i / 8]) >> (7 - i % 8)) & 1 ? '1' : '0');
+      }
+      return;
+    default:
+      out += value::format_literal_body(v);
+      return;
+  }
+}
+
+std::string string_value(const XPathNode& n, uint64_t& steps) {
+  std::string out;
+  XPathClassifier classifier;
+  append_scalar(out, tree::scalar_value(n.element));
+  if (n.is_text || classifier.kind_of(n.element) != XPathNodeKind::kElement) {
+    steps += out.size() / 16;
+    return out;
+  }
+  // Text of all elements and Value children below, in document order.
+  Element* e = tree::first_child(n.element);
+  while (e) {
+    ++steps;
+    XPathNodeKind kind = classifier.kind_of(e);
+    if (kind == XPathNodeKind::kElement || kind == XPathNodeKind::kText) {
+      append_scalar(out, tree::scalar_value(e));
+    }
+    Element* next = kind == XPathNodeKind::kElement ? tree::first_child(e) : nullptr;
+    while (!next && e != n.element) {
+      next = tree::next_sibling(e);
+      if (!next) e = e->parent;
+      if (e == n.element) break;
+    }
+    e = next;
+  }
+  steps += out.size() / 16;
+  return out;
+}
+
+double number_value(const XPathNode& n, uint64_t& steps) {
+  // A field that holds a number and nothing below it needs no text in between.
+  value::Value v = tree::scalar_value(n.element);
+  if (n.is_text || !tree::first_child(n.element)) {
+    if (v.kind == Kind::kInteger) return static_cast<double>(v.integer);
+    if (v.kind == Kind::kFloat) return v.real;
+    if (v.kind == Kind::kDecimal) return v.as_decimal().to_double();
+    if (v.kind == Kind::kCharacter) return xpath_number(v.text());
+  }
+  return xpath_number(string_value(n, steps));
+}
+
+double xpath_number(std::string_view s) {
+  auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
+  while (!s.empty() && is_space(s.front())) s.remove_prefix(1);
+  while (!s.empty() && is_space(s.back())) s.remove_suffix(1);
+  bool is_negative = !s.empty() && s[0] == '-';
+  if (is_negative) s.remove_prefix(1);
+  // Number ::= Digits ('.' Digits?)? | '.' Digits
+  bool has_digit = false;
+  int points = 0;
+  for (char c : s) {
+    if (c == '.')
+      ++points;
+    else if (c >= '0' && c <= '9')
+      has_digit = true;
+    else
+      return std::nan("");
+  }
+  if (!has_digit || points > 1) return std::nan("");
+  double d = 0;
+  auto r = std::from_chars(s.data(), s.data() + s.size(), d, std::chars_format::fixed);
+  if (r.ec == std::errc::result_out_of_range) {
+    // Too many digits before the point is infinity, after it zero.
+    size_t first = s.find_first_not_of("0.");
+    d = first != std::string_view::npos && first < s.find('.') ? HUGE_VAL : 0;
+  }
+  return is_negative ? -d : d;
+}
+
+std::string xpath_text(double d) {
+  if (std::isnan(d)) return "NaN";
+  if (std::isinf(d)) return d < 0 ? "-Infinity" : "Infinity";
+  if (d == 0) return "0";
+  char buffer[400];  // the longest is 5e-324 with all its zeros
+  auto r = std::to_chars(buffer, buffer + sizeof(buffer), d, std::chars_format::fixed);
+  return {buffer, r.ptr};
+}
+
+uint32_t XPathOrder::ordinal_of(Element* e) {
+  auto found = ordinals_.find(e);
+  if (found != ordinals_.end()) return found->second;
+  uint32_t n = 0;
+  for (Element* c = e->parent->first; c; c = c->next) ordinals_[c] = ++n;
+  return ordinals_[e];
+}
+
+// From the top of the tree down: the position among siblings on each level. An element sorts before
+// what is below it, its own text (0) before its children.
+const std::vector<uint32_t> XPathOrder::key_of(const XPathNode& n) {
+  std::vector<uint32_t> key;
+  if (n.is_text) key.push_back(0);
+  Element* e = n.element;
+  for (; e->parent; e = e->parent) key.push_back(ordinal_of(e));
+  auto top = std::find(tops_.begin(), tops_.end(), e);
+  key.push_back(static_cast<uint32_t>(top - tops_.begin()));
+  if (top == tops_.end()) tops_.push_back(e);
+  std::reverse(key.begin(), key.end());
+  return key;
+}
+
+void XPathOrder::sort(std::vector<XPathNode>& nodes) {
+  if (nodes.size() < 2) return;
+  using Keyed = std::pair<std::vector<uint32_t>, XPathNode>;
+  std::vector<Keyed> keyed;
+  keyed.reserve(nodes.size());
+  for (const XPathNode& n : nodes) keyed.emplace_back(key_of(n), n);
+  std::sort(keyed.begin(), keyed.end(),
+            [](const Keyed& a, const Keyed& b) { return a.first < b.first; });
+  nodes.clear();
+  for (const Keyed& k : keyed) {
+    if (nodes.empty() || !(nodes.back() == k.second)) nodes.push_back(k.second);
+  }
+}
+
+}  // namespace millstream::query
