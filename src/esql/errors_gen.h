@@ -59,5 +59,99 @@ inline constexpr base::ErrorCode kExtractField{"MS1562", 1562, base::ExceptionKi
     "EXTRACT: a value of type {1} has no {0}."};
 inline constexpr base::ErrorCode kEvalText{"MS1650", 1650, base::ExceptionKind::kRecoverable, base::Severity::kError,
     "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'."};
+inline constexpr base::ErrorCode kStatementFailed{"BIP2488", 2488, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "({0}, {1}) The statement '{2}' could not be completed."};
+inline constexpr base::ErrorCode kExpressionFailed{"BIP2439", 2439, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "({0}) The expression '{1}' could not be evaluated."};
+inline constexpr base::ErrorCode kUserException{"BIP2951", 2951, base::ExceptionKind::kUser, base::Severity::kError,
+    "User exception: {0}"};
+inline constexpr base::ErrorCode kIndexGap{"BIP2331", 2331, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The field '{0}' cannot be made as number {1}: the one before it does not exist."};
+inline constexpr base::ErrorCode kIndexNotInteger{"BIP2434", 2434, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "An index must be an INTEGER, not {0}."};
+inline constexpr base::ErrorCode kIndexNotPositive{"MS1692", 1692, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The index {0} is not allowed: indices count from 1."};
+inline constexpr base::ErrorCode kTreeReadOnly{"MS1651", 1651, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The tree '{0}' cannot be changed."};
+inline constexpr base::ErrorCode kStackExhausted{"MS1652", 1652, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "Routine {0} was called too deeply: the stack is used up."};
+inline constexpr base::ErrorCode kAtomicNested{"MS1653", 1653, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "BEGIN ATOMIC with label '{0}' was entered again while it is held."};
+inline constexpr base::ErrorCode kPropagateInAtomic{"MS1654", 1654, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "PROPAGATE is not allowed inside BEGIN ATOMIC (label '{0}')."};
+inline constexpr base::ErrorCode kPropagateNotAllowed{"MS1655", 1655, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "PROPAGATE is not available here."};
+inline constexpr base::ErrorCode kPropagateDestination{"MS1656", 1656, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The destination of PROPAGATE must be a name or a terminal number, not {0}."};
+inline constexpr base::ErrorCode kPropagateNoTree{"MS1657", 1657, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The tree '{0}' of PROPAGATE does not exist."};
+inline constexpr base::ErrorCode kDatabaseUnavailable{"MS1658", 1658, base::ExceptionKind::kDatabase, base::Severity::kError,
+    "No database is configured, so '{0}' cannot be run."};
+inline constexpr base::ErrorCode kExternalRoutine{"MS1659", 1659, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "Routine {0} is implemented by {1} ({2}), which is not available."};
+inline constexpr base::ErrorCode kNoDomainForField{"MS1660", 1660, base::ExceptionKind::kParser, base::Severity::kError,
+    "The field '{0}' belongs to no domain that can be written as a bit stream."};
+inline constexpr base::ErrorCode kNoSuchDomain{"MS1661", 1661, base::ExceptionKind::kParser, base::Severity::kError,
+    "There is no message domain named '{0}'."};
+inline constexpr base::ErrorCode kNotAField{"MS1662", 1662, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "'{0}' is not a field of a tree."};
+inline constexpr base::ErrorCode kNotAList{"MS1663", 1663, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "A list is needed here, not a {0}."};
+inline constexpr base::ErrorCode kNotAScalar{"MS1664", 1664, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "A {0} cannot be used as a single value."};
+inline constexpr base::ErrorCode kNotAReference{"MS1665", 1665, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "LASTMOVE needs a reference variable."};
+inline constexpr base::ErrorCode kNameNotCharacter{"MS1666", 1666, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "A name or namespace must be CHARACTER, not {0}."};
+inline constexpr base::ErrorCode kNameNull{"MS1667", 1667, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "A name is NULL, so the field cannot be made."};
+inline constexpr base::ErrorCode kTypeNotInteger{"MS1668", 1668, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "A field type must be an INTEGER, not {0}."};
+inline constexpr base::ErrorCode kCannotCreateAny{"MS1669", 1669, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "A field cannot be made for a name that is given as *."};
+inline constexpr base::ErrorCode kListToField{"MS1670", 1670, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "A list cannot be assigned to a single field."};
+inline constexpr base::ErrorCode kRowToList{"MS1671", 1671, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "A ROW cannot be assigned to a list."};
+inline constexpr base::ErrorCode kRowOrder{"MS1672", 1672, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "{0} values can be compared for = and <> only."};
+inline constexpr base::ErrorCode kSumNotNumber{"MS1673", 1673, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "SUM needs numbers, not {0}."};
+inline constexpr base::ErrorCode kNoSiblings{"MS1674", 1674, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "'{0}' is the root of a tree, so it has no siblings."};
+inline constexpr base::ErrorCode kNoTarget{"MS1675", 1675, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The field '{0}' does not exist, so nothing can be put beside it."};
+inline constexpr base::ErrorCode kParseNotBlob{"MS1676", 1676, base::ExceptionKind::kParser, base::Severity::kError,
+    "PARSE needs a BLOB, not {0}."};
+inline constexpr base::ErrorCode kParseNoDomain{"MS1677", 1677, base::ExceptionKind::kParser, base::Severity::kError,
+    "PARSE into '{0}' needs a DOMAIN clause and content."};
+inline constexpr base::ErrorCode kDetachRoot{"MS1678", 1678, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The root '{0}' cannot be detached."};
+inline constexpr base::ErrorCode kAttachCycle{"MS1679", 1679, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "A field cannot be attached below itself."};
+inline constexpr base::ErrorCode kAttachAcross{"MS1680", 1680, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "ATTACH cannot move a field between a SHARED variable and a message."};
+inline constexpr base::ErrorCode kBadCcsid{"MS1681", 1681, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "{0} is not a coded character set id."};
+inline constexpr base::ErrorCode kTooManyArguments{"MS1682", 1682, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "{0} takes at most {1} values."};
+inline constexpr base::ErrorCode kUnknownRoutine{"MS1683", 1683, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "There is no routine '{0}' that can be called here."};
+inline constexpr base::ErrorCode kNoBody{"MS1684", 1684, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "Routine {0} has no body."};
+inline constexpr base::ErrorCode kNoMain{"MS1685", 1685, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "Module {0} has no function Main."};
+inline constexpr base::ErrorCode kMainNotBoolean{"MS1686", 1686, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "{0} returned a value of type {1}; BOOLEAN is needed."};
+inline constexpr base::ErrorCode kNullReturned{"MS1687", 1687, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "Function {0} is declared NOT NULL and returned NULL."};
+inline constexpr base::ErrorCode kEvalNotCharacter{"MS1688", 1688, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "EVAL needs CHARACTER, not {0}."};
+inline constexpr base::ErrorCode kResignalOutside{"MS1689", 1689, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "RESIGNAL was used outside a handler."};
+inline constexpr base::ErrorCode kNoSharedStore{"MS1690", 1690, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The SHARED variable '{0}' is not available here."};
+inline constexpr base::ErrorCode kBadExpression{"MS1691", 1691, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "'{0}' is not a valid expression: {1}"};
 
 }  // namespace millstream::esql::errors

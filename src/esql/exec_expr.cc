@@ -1,0 +1,633 @@
+// Scalar expressions: literals, variables, operators, casts and built-in functions.
+#include <charconv>
+#include <cstring>
+
+#include "esql/builtin.h"
+#include "esql/compile.h"
+#include "esql/errors_gen.h"
+#include "value/decimal.h"
+
+namespace millstream::esql {
+
+using value::Kind;
+using value::Value;
+
+Status ExprNode::eval_tri(Frame& f, Tri& out) const {
+  Value v;
+  MS_TRY(eval(f, v));
+  if (v.kind == Kind::kBoolean) {
+    out = v.boolean() ? Tri::kTrue : Tri::kFalse;
+    return {};
+  }
+  return to_tri(f.x.ctx, v, out);
+}
+
+Status ExprNode::eval_ref(Frame&, Ref& out) const {
+  out = Ref{};
+  return base::make_error(errors::kNotAField, {"expression"});
+}
+
+Status ExprNode::for_each(Frame&, ItemSink&) const {
+  return base::make_error(errors::kNotAList, {"expression"});
+}
+
+Status expression_error(Frame& f, const ast::Expr& e, Status cause,
+                        std::initializer_list<Value> operands) {
+  std::string_view text = e.source.substr(0, Execution::kStatementTextMax);
+  std::vector<base::Insert> inserts;
+  inserts.emplace_back(std::to_string(e.pos.line) + "." + std::to_string(e.pos.column));
+  inserts.emplace_back(text);
+  for (const Value& v : operands) inserts.emplace_back(display_text(f.x.ctx, v));
+  Status outer = base::make_error(errors::kExpressionFailed, std::move(inserts));
+  outer.error().position.line = e.pos.line;
+  outer.error().position.column = e.pos.column;
+  return base::wrap_error(std::move(outer), std::move(cause));
+}
+
+namespace {
+
+class LiteralNode : public ExprNode {
+ public:
+  explicit LiteralNode(const Value& v) : value_(v) {}
+  Status eval(Frame&, Value& out) const override {
+    out = value_;
+    return {};
+  }
+  const Value* constant() const override { return &value_; }
+
+ private:
+  Value value_;
+};
+
+class LocalNode : public ExprNode {
+ public:
+  explicit LocalNode(uint32_t slot) : slot_(slot) {}
+  Status eval(Frame& f, Value& out) const override {
+    out = f.slots[slot_].value;
+    return {};
+  }
+
+ private:
+  uint32_t slot_;
+};
+
+class GlobalNode : public ExprNode {
+ public:
+  explicit GlobalNode(const ast::Variable& v) : variable_(v) {}
+  Status eval(Frame& f, Value& out) const override {
+    Slot* slot = MS_TRY(f.x.slot_of(f, variable_));
+    out = slot->value;
+    if (variable_.storage == ast::Storage::kShared) out = value::copy_value(out, f.x.arena());
+    return {};
+  }
+
+ private:
+  const ast::Variable& variable_;
+};
+
+class SpecialNode : public ExprNode {
+ public:
+  explicit SpecialNode(ast::SpecialName name) : name_(name) {}
+  Status eval(Frame& f, Value& out) const override {
+    const SqlRegisters& sql = f.x.sql;
+    switch (name_) {
+      case ast::SpecialName::kSqlCode:
+        out = Value::make_integer(sql.code);
+        break;
+      case ast::SpecialName::kSqlState:
+        out = Value::make_character(sql.state);
+        break;
+      case ast::SpecialName::kSqlErrorText:
+        out = Value::make_character(sql.text);
+        break;
+      case ast::SpecialName::kSqlNativeError:
+        out = Value::make_integer(sql.native_error);
+        break;
+    }
+    return {};
+  }
+
+ private:
+  ast::SpecialName name_;
+};
+
+class BrokerPropertyNode : public ExprNode {
+ public:
+  explicit BrokerPropertyNode(const ast::PathExpr& e) : ast_(e) {}
+  Status eval(Frame& f, Value& out) const override {
+    out = Value::null();
+    if (!f.x.host.find_broker_property(ast_.name, out)) out = Value::null();
+    return {};
+  }
+
+ private:
+  const ast::PathExpr& ast_;
+};
+
+}  // namespace
+
+const ExprNode* compile_literal(Compiler& c, const Value& v) { return c.make<LiteralNode>(v); }
+
+const ExprNode* compile_path_value(Compiler& c, const ast::PathExpr& e) {
+  switch (e.ref) {
+    case ast::RefKind::kConstant:
+      return compile_literal(c, e.constant);
+    case ast::RefKind::kSpecial:
+      return c.make<SpecialNode>(e.special);
+    case ast::RefKind::kNiladic:
+      return compile_builtin(c, *e.builtin, e, {});
+    case ast::RefKind::kBrokerProperty:
+      return c.make<BrokerPropertyNode>(e);
+    case ast::RefKind::kVariable: {
+      const ast::Variable& v = *e.variable;
+      const bool is_scalar = v.type.kind != ast::TypeKind::kRow &&
+                             v.type.kind != ast::TypeKind::kReference &&
+                             v.storage != ast::Storage::kRow;
+      if (!is_scalar || !e.steps.empty()) break;
+      if (v.has_literal) return compile_literal(c, v.literal);
+      if (v.storage == ast::Storage::kLocal || v.storage == ast::Storage::kParameter) {
+        return c.make<LocalNode>(v.slot);
+      }
+      return c.make<GlobalNode>(v);
+    }
+    default:
+      break;
+  }
+  return c.path(&e);
+}
+
+// ---------------------------------------------------------------- operators
+
+namespace {
+
+class ArithmeticNode : public ExprNode {
+ public:
+  ArithmeticNode(const ast::BinaryExpr& e, const ExprNode* left, const ExprNode* right)
+      : ast_(e), op_(e.arithmetic), left_(left), right_(right) {}
+  Status eval(Frame& f, Value& out) const override {
+    Value a, b;
+    MS_TRY(left_->eval(f, a));
+    MS_TRY(right_->eval(f, b));
+    if (try_fast(a, b, out)) return {};
+    Status s = arithmetic(f.x.ctx, op_, a, b, out);
+    if (__builtin_expect(!s.ok(), 0)) return expression_error(f, ast_, std::move(s), {a, b});
+    return {};
+  }
+
+ private:
+  bool try_fast(const Value& a, const Value& b, Value& out) const {
+    if (a.kind == Kind::kInteger && b.kind == Kind::kInteger) {
+      int64_t r;
+      bool overflows = true;
+      if (op_ == ArithmeticOp::kAdd) overflows = __builtin_add_overflow(a.integer, b.integer, &r);
+      if (op_ == ArithmeticOp::kSubtract) {
+        overflows = __builtin_sub_overflow(a.integer, b.integer, &r);
+      }
+      if (op_ == ArithmeticOp::kMultiply) {
+        overflows = __builtin_mul_overflow(a.integer, b.integer, &r);
+      }
+      if (overflows) return false;
+      out = Value::make_integer(r);
+      return true;
+    }
+    if (a.kind == Kind::kDecimal && b.kind == Kind::kDecimal) {
+      if (op_ == ArithmeticOp::kAdd) return value::try_add_inline(a, b, out);
+      if (op_ == ArithmeticOp::kSubtract) return value::try_subtract_inline(a, b, out);
+    }
+    return false;
+  }
+  const ast::BinaryExpr& ast_;
+  ArithmeticOp op_;
+  const ExprNode* left_;
+  const ExprNode* right_;
+};
+
+class ConcatenateNode : public ExprNode {
+ public:
+  ConcatenateNode(const ast::BinaryExpr& e, const ExprNode* left, const ExprNode* right)
+      : ast_(e), left_(left), right_(right) {}
+  Status eval(Frame& f, Value& out) const override {
+    Value a, b;
+    MS_TRY(left_->eval(f, a));
+    MS_TRY(right_->eval(f, b));
+    Status s = concatenate(f.x.ctx, a, b, out);
+    if (__builtin_expect(!s.ok(), 0)) return expression_error(f, ast_, std::move(s), {a, b});
+    return {};
+  }
+
+ private:
+  const ast::BinaryExpr& ast_;
+  const ExprNode* left_;
+  const ExprNode* right_;
+};
+
+std::string_view without_trailing_blanks(std::string_view s) {
+  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+  return s;
+}
+
+class CompareNode : public ExprNode {
+ public:
+  CompareNode(const ast::BinaryExpr& e, const ExprNode* left, const ExprNode* right)
+      : ast_(e), op_(e.compare), left_(left), right_(right) {}
+  Status eval(Frame& f, Value& out) const override {
+    Tri t;
+    MS_TRY(eval_tri(f, t));
+    out = tri_value(t);
+    return {};
+  }
+  Status eval_tri(Frame& f, Tri& out) const override {
+    Value a, b;
+    MS_TRY(left_->eval(f, a));
+    MS_TRY(right_->eval(f, b));
+    if (a.kind == b.kind) {
+      if (a.kind == Kind::kInteger) {
+        out = is_true((a.integer > b.integer) - (a.integer < b.integer)) ? Tri::kTrue : Tri::kFalse;
+        return {};
+      }
+      if (a.kind == Kind::kCharacter && (op_ == CompareOp::kEqual || op_ == CompareOp::kNotEqual)) {
+        bool same = without_trailing_blanks(a.text()) == without_trailing_blanks(b.text());
+        out = same == (op_ == CompareOp::kEqual) ? Tri::kTrue : Tri::kFalse;
+        return {};
+      }
+    }
+    Status s = compare(f.x.ctx, op_, a, b, out);
+    if (__builtin_expect(!s.ok(), 0)) return expression_error(f, ast_, std::move(s), {a, b});
+    return {};
+  }
+
+ private:
+  bool is_true(int order) const {
+    switch (op_) {
+      case CompareOp::kEqual:
+        return order == 0;
+      case CompareOp::kNotEqual:
+        return order != 0;
+      case CompareOp::kLess:
+        return order < 0;
+      case CompareOp::kGreater:
+        return order > 0;
+      case CompareOp::kLessEqual:
+        return order <= 0;
+      case CompareOp::kGreaterEqual:
+        return order >= 0;
+    }
+    return false;
+  }
+  const ast::BinaryExpr& ast_;
+  CompareOp op_;
+  const ExprNode* left_;
+  const ExprNode* right_;
+};
+
+class NegateNode : public ExprNode {
+ public:
+  NegateNode(const ast::Expr& e, const ExprNode* operand) : ast_(e), operand_(operand) {}
+  Status eval(Frame& f, Value& out) const override {
+    Value v;
+    MS_TRY(operand_->eval(f, v));
+    Status s = negate(f.x.ctx, v, out);
+    if (__builtin_expect(!s.ok(), 0)) return expression_error(f, ast_, std::move(s), {v});
+    return {};
+  }
+
+ private:
+  const ast::Expr& ast_;
+  const ExprNode* operand_;
+};
+
+class LikeNode : public ExprNode {
+ public:
+  LikeNode(Compiler& c, const ast::LikeExpr& e)
+      : ast_(e), text_(c.expr(e.operand)), pattern_(c.expr(e.pattern)), escape_(c.expr(e.escape)) {}
+  Status eval(Frame& f, Value& out) const override {
+    Value text, pattern, escape;
+    MS_TRY(text_->eval(f, text));
+    MS_TRY(pattern_->eval(f, pattern));
+    Tri t = Tri::kUnknown;
+    if (escape_) {
+      MS_TRY(escape_->eval(f, escape));
+      if (escape.is_null()) {
+        out = tri_value(t);
+        return {};
+      }
+    }
+    Status s = like(f.x.ctx, text, pattern, escape, t);
+    if (!s.ok()) return expression_error(f, ast_, std::move(s), {text, pattern});
+    out = tri_value(ast_.is_negated ? tri_not(t) : t);
+    return {};
+  }
+
+ private:
+  const ast::LikeExpr& ast_;
+  const ExprNode* text_;
+  const ExprNode* pattern_;
+  const ExprNode* escape_;
+};
+
+// (a - b) DAY, (n) DAY.
+class IntervalNode : public ExprNode {
+ public:
+  IntervalNode(Compiler& c, const ast::IntervalExpr& e) : ast_(e) {
+    if (e.operand->kind == ast::ExprKind::kArithmetic) {
+      const auto& b = ast::as<ast::BinaryExpr>(*e.operand);
+      if (b.arithmetic == ArithmeticOp::kSubtract) {
+        left_ = c.expr(b.left);
+        right_ = c.expr(b.right);
+        return;
+      }
+    }
+    left_ = c.expr(e.operand);
+  }
+  Status eval(Frame& f, Value& out) const override {
+    Value a, b;
+    MS_TRY(left_->eval(f, a));
+    if (right_) MS_TRY(right_->eval(f, b));
+    Status s = compute(f, a, b, out);
+    if (!s.ok()) return expression_error(f, ast_, std::move(s), {a, b});
+    return {};
+  }
+
+ private:
+  static bool is_number(const Value& v) {
+    return v.kind == Kind::kInteger || v.kind == Kind::kFloat || v.kind == Kind::kDecimal ||
+           v.kind == Kind::kInterval;
+  }
+  Status compute(Frame& f, const Value& a, const Value& b, Value& out) const {
+    if (a.is_null() || (right_ && b.is_null())) {
+      out = Value::null();
+      return {};
+    }
+    Value amount = a;
+    if (right_) {
+      if (!is_number(a)) return subtract_to_interval(f.x.ctx, a, b, ast_.qualifier, out);
+      MS_TRY(arithmetic(f.x.ctx, ArithmeticOp::kSubtract, a, b, amount));
+    }
+    CastTarget target;
+    target.kind = Kind::kInterval;
+    target.qualifier = ast_.qualifier;
+    target.has_qualifier = true;
+    return cast(f.x.ctx, {&amount, 1}, target, {}, out);
+  }
+  const ast::IntervalExpr& ast_;
+  const ExprNode* left_ = nullptr;
+  const ExprNode* right_ = nullptr;
+};
+
+// The constant that an operator over constants gives; null when it fails or is none.
+const ExprNode* fold_binary(Compiler& c, const ast::BinaryExpr& e, const ExprNode* left,
+                            const ExprNode* right) {
+  if (!c.fold() || !left->constant() || !right->constant()) return nullptr;
+  const Value& a = *left->constant();
+  const Value& b = *right->constant();
+  Value out;
+  Tri t;
+  Status s;
+  switch (e.kind) {
+    case ast::ExprKind::kArithmetic:
+      s = arithmetic(*c.fold(), e.arithmetic, a, b, out);
+      break;
+    case ast::ExprKind::kConcatenate:
+      s = concatenate(*c.fold(), a, b, out);
+      break;
+    case ast::ExprKind::kCompare:
+      s = compare(*c.fold(), e.compare, a, b, t);
+      out = s.ok() ? tri_value(t) : out;
+      break;
+    default:
+      return nullptr;
+  }
+  return s.ok() ? compile_literal(c, out) : nullptr;
+}
+
+}  // namespace
+
+const ExprNode* compile_operator(Compiler& c, const ast::Expr& e) {
+  switch (e.kind) {
+    case ast::ExprKind::kNegate: {
+      const ExprNode* operand = c.expr(ast::as<ast::UnaryExpr>(e).operand);
+      Value out;
+      if (c.fold() && operand->constant() && negate(*c.fold(), *operand->constant(), out).ok()) {
+        return compile_literal(c, out);
+      }
+      return c.make<NegateNode>(e, operand);
+    }
+    case ast::ExprKind::kLike:
+      return c.make<LikeNode>(c, ast::as<ast::LikeExpr>(e));
+    case ast::ExprKind::kInterval:
+      return c.make<IntervalNode>(c, ast::as<ast::IntervalExpr>(e));
+    default:
+      break;
+  }
+  const auto& b = ast::as<ast::BinaryExpr>(e);
+  const ExprNode* left = c.expr(b.left);
+  const ExprNode* right = c.expr(b.right);
+  if (e.kind == ast::ExprKind::kCompare) {
+    if (const ExprNode* n = compile_complex_compare(c, b, left, right)) return n;
+  }
+  if (const ExprNode* n = fold_binary(c, b, left, right)) return n;
+  if (e.kind == ast::ExprKind::kConcatenate) return c.make<ConcatenateNode>(b, left, right);
+  if (e.kind == ast::ExprKind::kCompare) return c.make<CompareNode>(b, left, right);
+  return c.make<ArithmeticNode>(b, left, right);
+}
+
+// ---------------------------------------------------------------- CAST
+
+namespace {
+
+// The usual texts of messages; anything else goes the long way.
+bool try_cast_text(std::string_view s, Kind to, Value& out) {
+  if (s.empty() || s.size() > 19) return false;
+  const bool is_negative = s[0] == '-';
+  size_t i = is_negative || s[0] == '+' ? 1 : 0;
+  int64_t n = 0;
+  size_t digits = 0;
+  int32_t fraction = -1;
+  for (; i < s.size(); ++i) {
+    char ch = s[i];
+    if (ch >= '0' && ch <= '9') {
+      n = n * 10 + (ch - '0');
+      ++digits;
+      if (fraction >= 0) ++fraction;
+    } else if (ch == '.' && fraction < 0 && to != Kind::kInteger) {
+      fraction = 0;
+    } else {
+      return false;
+    }
+  }
+  if (digits == 0 || digits > 18 || fraction == 0) return false;
+  if (is_negative) n = -n;
+  if (to == Kind::kInteger) {
+    out = Value::make_integer(n);
+  } else if (to == Kind::kDecimal) {
+    if (is_negative && n == 0) return false;
+    out = Value::make_inline_decimal(n, fraction > 0 ? -fraction : 0);
+  } else {
+    double d;
+    const char* begin = s.data() + (s[0] == '+' ? 1 : 0);
+    auto r = std::from_chars(begin, s.data() + s.size(), d);
+    if (r.ec != std::errc() || r.ptr != s.data() + s.size()) return false;
+    out = Value::make_float(d);
+  }
+  return true;
+}
+
+// One source and no clauses.
+class SimpleCastNode : public ExprNode {
+ public:
+  SimpleCastNode(const ast::CastExpr& e, const ExprNode* source)
+      : ast_(e), target_(e.target), source_(source) {
+    is_plain_ = target_.precision < 0 && target_.scale < 0;
+  }
+  Status eval(Frame& f, Value& out) const override {
+    Value v;
+    MS_TRY(source_->eval(f, v));
+    if (v.is_null()) {
+      out = v;
+      return {};
+    }
+    if (is_plain_) {
+      if (v.kind == target_.kind && v.kind != Kind::kInterval) {
+        out = v;
+        return {};
+      }
+      if (v.kind == Kind::kCharacter &&
+          (target_.kind == Kind::kInteger || target_.kind == Kind::kDecimal ||
+           target_.kind == Kind::kFloat) &&
+          try_cast_text(v.text(), target_.kind, out)) {
+        return {};
+      }
+      if (v.kind == Kind::kInteger && target_.kind == Kind::kCharacter) {
+        char* p = f.x.arena().bytes(20);
+        auto r = std::to_chars(p, p + 20, v.integer);
+        out = Value::make_character({p, static_cast<size_t>(r.ptr - p)});
+        return {};
+      }
+    }
+    return cast(f.x.ctx, {&v, 1}, target_, {}, out);
+  }
+
+ private:
+  const ast::CastExpr& ast_;
+  CastTarget target_;
+  const ExprNode* source_;
+  bool is_plain_;
+};
+
+class CastNode : public ExprNode {
+ public:
+  static constexpr size_t kSourcesMax = 16;
+  CastNode(Compiler& c, const ast::CastExpr& e)
+      : ast_(e),
+        ccsid_(c.expr(e.ccsid)),
+        encoding_(c.expr(e.encoding)),
+        format_(c.expr(e.format)),
+        default_(c.expr(e.default_value)) {
+    for (const ast::Expr* s : e.sources) sources_.push_back(c.expr(s));
+  }
+  Status eval(Frame& f, Value& out) const override {
+    Value sources[kSourcesMax];
+    if (sources_.size() > kSourcesMax) {
+      return base::make_error(errors::kTooManyArguments, {"CAST", kSourcesMax});
+    }
+    for (size_t i = 0; i < sources_.size(); ++i) MS_TRY(sources_[i]->eval(f, sources[i]));
+    CastClauses clauses;
+    if (ccsid_) MS_TRY(ccsid_->eval(f, clauses.ccsid));
+    if (encoding_) MS_TRY(encoding_->eval(f, clauses.encoding));
+    if (format_) MS_TRY(format_->eval(f, clauses.format));
+    if (default_) {
+      clauses.has_default = true;
+      MS_TRY(default_->eval(f, clauses.default_value));
+    }
+    return cast(f.x.ctx, {sources, sources_.size()}, ast_.target, clauses, out);
+  }
+
+ private:
+  const ast::CastExpr& ast_;
+  std::vector<const ExprNode*> sources_;
+  const ExprNode* ccsid_;
+  const ExprNode* encoding_;
+  const ExprNode* format_;
+  const ExprNode* default_;
+};
+
+}  // namespace
+
+const ExprNode* compile_cast(Compiler& c, const ast::CastExpr& e) {
+  if (e.sources.size() == 1 && !e.ccsid && !e.encoding && !e.format && !e.default_value) {
+    return c.make<SimpleCastNode>(e, c.expr(e.sources[0]));
+  }
+  return c.make<CastNode>(c, e);
+}
+
+// ---------------------------------------------------------------- built-in functions
+
+namespace {
+
+class BuiltinNode : public ExprNode {
+ public:
+  static constexpr size_t kInlineArgs = 8;
+  BuiltinNode(const Builtin& b, std::vector<const ExprNode*> args)
+      : builtin_(b), args_(std::move(args)), may_wait_(std::string_view(b.name) == "SLEEP") {}
+  Status eval(Frame& f, Value& out) const override {
+    if (args_.size() <= kInlineArgs) {
+      Value args[kInlineArgs];
+      return call(f, args, out);
+    }
+    ScratchStack::Mark mark = f.x.stack.mark();
+    auto* args = static_cast<Value*>(f.x.stack.allocate(args_.size() * sizeof(Value)));
+    Status s = call(f, args, out);
+    f.x.stack.release(mark);
+    return s;
+  }
+
+ private:
+  Status call(Frame& f, Value* args, Value& out) const {
+    bool has_null = false;
+    for (size_t i = 0; i < args_.size(); ++i) {
+      args[i] = Value::null();
+      MS_TRY(args_[i]->eval(f, args[i]));
+      has_null |= args[i].is_null();
+    }
+    if (has_null && builtin_.null_rule == NullRule::kPropagates) {
+      out = Value::null();
+      return {};
+    }
+    if (may_wait_) {
+      SharedPause pause(f.x);
+      return builtin_.function(f.x.ctx, {args, args_.size()}, out);
+    }
+    return builtin_.function(f.x.ctx, {args, args_.size()}, out);
+  }
+  const Builtin& builtin_;
+  std::vector<const ExprNode*> args_;
+  bool may_wait_;
+};
+
+const ExprNode* fold_builtin(Compiler& c, const Builtin& b,
+                             const std::vector<const ExprNode*>& args) {
+  if (!c.fold() || !b.is_pure || args.empty()) return nullptr;
+  std::vector<Value> values;
+  for (const ExprNode* a : args) {
+    if (!a->constant()) return nullptr;
+    values.push_back(*a->constant());
+    if (values.back().is_null() && b.null_rule == NullRule::kPropagates) {
+      return compile_literal(c, Value::null());
+    }
+  }
+  Value out;
+  if (!b.function(*c.fold(), values, out).ok()) return nullptr;
+  return compile_literal(c, out);
+}
+
+}  // namespace
+
+const ExprNode* compile_builtin(Compiler& c, const Builtin& b, const ast::Expr&,
+                                ast::List<ast::Expr*> args) {
+  std::vector<const ExprNode*> nodes;
+  for (const ast::Expr* a : args) nodes.push_back(c.expr(a));
+  if (const ExprNode* n = fold_builtin(c, b, nodes)) return n;
+  return c.make<BuiltinNode>(b, std::move(nodes));
+}
+
+}  // namespace millstream::esql
