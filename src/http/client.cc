@@ -105,9 +105,26 @@ struct ClientPool::Exchange {
 };
 
 ClientPool::ClientPool(net::Reactor& reactor, ClientOptions options)
-    : reactor_(reactor), options_(options) {}
+    : reactor_(reactor), options_(options) {
+  sweep_timer_.owner = this;
+  sweep_timer_.fire = [](net::Timer& timer) { static_cast<ClientPool*>(timer.owner)->sweep(); };
+}
 
-ClientPool::~ClientPool() { close_idle(); }
+ClientPool::~ClientPool() {
+  reactor_.cancel(sweep_timer_);
+  close_idle();
+}
+
+void ClientPool::sweep() {
+  for (auto at = idle_.begin(); at != idle_.end();) {
+    auto& list = at->second;
+    idle_count_ -= std::erase_if(list, [this](const Idle& idle) {
+      return idle.until_ns <= reactor_.now_ns() || !idle.transport->is_idle();
+    });
+    at = list.empty() ? idle_.erase(at) : std::next(at);
+  }
+  if (idle_count_ > 0) reactor_.arm(sweep_timer_, reactor_.now_ns() + kSweepNs);
+}
 
 void ClientPool::close_idle() {
   idle_.clear();
@@ -132,19 +149,18 @@ std::unique_ptr<Transport> ClientPool::take_idle(const std::string& key) {
 
 void ClientPool::give_back(const std::string& key, std::unique_ptr<Transport> transport) {
   auto& list = idle_[key];
-  // The oldest come first: drop those whose time is over.
-  size_t expired = 0;
-  while (expired < list.size() && list[expired].until_ns <= reactor_.now_ns()) ++expired;
-  if (expired == 0 && list.size() >= options_.idle_connections_max) expired = 1;
-  list.erase(list.begin(), list.begin() + static_cast<ptrdiff_t>(expired));
-  idle_count_ -= expired;
+  if (list.size() >= options_.idle_connections_max) {
+    list.erase(list.begin());  // the oldest
+    --idle_count_;
+  }
   list.push_back({std::move(transport), reactor_.now_ns() + options_.idle_timeout_ns});
   ++idle_count_;
+  if (!sweep_timer_.is_armed()) reactor_.arm(sweep_timer_, reactor_.now_ns() + kSweepNs);
 }
 
 Result<std::unique_ptr<Transport>> ClientPool::connect(const std::string& host, int port,
                                                        int64_t deadline_ns) {
-  std::vector<net::Address> addresses = MS_TRY(net::resolve(host, port));
+  std::vector<net::Address> addresses = MS_TRY(net::resolve(host, port, deadline_ns));
   Status last;
   for (const net::Address& address : addresses) {
     auto socket = net::Socket::connect(address, deadline_ns);

@@ -21,8 +21,8 @@
 #include "http/limits.h"
 #include "http/url.h"
 #include "net/buffer_pool.h"
+#include "net/deadline.h"
 #include "net/reactor.h"
-#include "net/time_source.h"
 
 struct iovec;
 
@@ -68,13 +68,15 @@ struct ClientResponse {
 };
 
 struct ClientOptions {
-  size_t idle_connections_max = 100;  // a host and port
+  size_t idle_connections_max = 2000;  // a host and port
   int64_t idle_timeout_ns = 55 * net::kSecond;
   MessageLimits limits;  // of reply heads; the body limit is the request's
 };
 
 class ClientPool {
  public:
+  static constexpr int64_t kSweepNs = 10 * net::kSecond;
+
   explicit ClientPool(net::Reactor& reactor, ClientOptions options = {});
   ~ClientPool();
 
@@ -92,6 +94,7 @@ class ClientPool {
   Result<std::unique_ptr<Transport>> connect(const std::string& host, int port,
                                              int64_t deadline_ns);
   std::unique_ptr<Transport> take_idle(const std::string& key);
+  void sweep();
   void give_back(const std::string& key, std::unique_ptr<Transport> transport);
   Status run(Exchange& exchange);
   Status read_response(Exchange& exchange);
@@ -105,6 +108,7 @@ class ClientPool {
   std::unordered_map<std::string, std::vector<Idle>> idle_;
   size_t idle_count_ = 0;
   uint64_t connections_made_ = 0;
+  net::Timer sweep_timer_;  // drops idle connections that are over or closed
 };
 
 // 301, 302, 303, 307 or 308 with a Location.

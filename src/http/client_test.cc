@@ -23,8 +23,11 @@ namespace http = millstream::http;
 // sending.
 class ScriptedServer {
  public:
-  explicit ScriptedServer(std::vector<std::string> scripts) : scripts_(std::move(scripts)) {
-    pool_ = net::ReactorPool::create(1).take_value();
+  explicit ScriptedServer(std::vector<std::string> scripts, bool is_virtual = false)
+      : scripts_(std::move(scripts)) {
+    net::ReactorOptions reactor_options;
+    reactor_options.clock = is_virtual ? &time : nullptr;
+    pool_ = net::ReactorPool::create(1, reactor_options).take_value();
     auto on_accept = [this](net::Reactor& reactor, int fd) {
       ++connections;
       reactor.spawn([this, &reactor, fd] { serve(reactor, fd); });
@@ -49,6 +52,7 @@ class ScriptedServer {
       task(clients);
     });
   }
+  millstream::base::VirtualClock time;
   std::vector<std::string> seen;
   int connections = 0;
 
@@ -251,9 +255,10 @@ TEST_CASE("client: stale pooled connections") {
 }
 
 TEST_CASE("client: idle connections are bounded and expire") {
-  ScriptedServer server({kOk, kOk, kOk, kOk});
+  ScriptedServer server({kOk, kOk, kOk, kOk}, true);
   http::ClientOptions options;
   options.idle_connections_max = 2;
+  millstream::base::VirtualClock& time = server.time;
   server.on_reactor(
       [&](http::ClientPool& clients) {
         net::FiberEvent done;
@@ -267,6 +272,10 @@ TEST_CASE("client: idle connections are bounded and expire") {
         done.wait();
         CHECK(clients.connections_made() == 4);
         CHECK(clients.idle_connections() == 2);
+        time.advance_ns(60 * net::kSecond);
+        net::Fiber::current()->yield();
+        net::Fiber::current()->yield();
+        CHECK(clients.idle_connections() == 0);
       },
       options);
 }

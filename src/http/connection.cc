@@ -14,7 +14,8 @@
 namespace millstream::http {
 
 namespace {
-constexpr size_t kReadAhead = 16 * 1024;  // pipelined bytes read together with a known body
+constexpr size_t kReadAhead = 16 * 1024;      // pipelined bytes read together with a known body
+constexpr size_t kInlinePayloadBytes = 4096;  // copied behind the head: cheaper than a second part
 constexpr size_t kExpectedBytesMax = 8 * 1024 * 1024;
 constexpr int64_t kTimeoutReplyGrace = 10 * net::kSecond;
 constexpr char kContinue[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -267,16 +268,24 @@ void Connection::refuse(int status, const char* text) {
 void Connection::send(Request& request) {
   if (request_ != &request || state_ != State::kInFlight) return;
   Server& server = shard_.server();
-  if (request.response_.must_close || server.is_stopping()) is_keep_alive_ = false;
+  Response& response = request.response_;
+  if (response.must_close || list_has_token(response.headers.get("Connection"), "close") ||
+      server.is_stopping()) {
+    is_keep_alive_ = false;
+  }
   HeadOptions options;
   options.minor_version = request.head_.minor_version;
   options.is_keep_alive = is_keep_alive_;
   options.is_head_request = request.head_.method == "HEAD";
   options.date = shard_.date();
-  if (!server.options().server_name.empty() && !request.response_.headers.has("Server")) {
-    request.response_.headers.add("Server", server.options().server_name);
+  if (!server.options().server_name.empty() && !response.headers.has("Server")) {
+    response.headers.add("Server", server.options().server_name);
   }
-  write_response_head(request.response_, options, request.head_out_, &has_payload_);
+  write_response_head(response, options, request.head_out_, &has_payload_);
+  if (has_payload_ && response.payload().size() <= kInlinePayloadBytes) {
+    request.head_out_.append(response.payload());
+    has_payload_ = false;
+  }
   head_sent_ = payload_sent_ = 0;
   state_ = State::kWriting;
   write_out();
@@ -290,10 +299,16 @@ void Connection::write_out() {
     iovec parts[2] = {
         {const_cast<char*>(head.data()) + head_sent_, head.size() - head_sent_},
         {const_cast<char*>(payload.data()) + payload_sent_, payload.size() - payload_sent_}};
-    msghdr message{};
-    message.msg_iov = parts[0].iov_len ? parts : parts + 1;
-    message.msg_iovlen = parts[0].iov_len && parts[1].iov_len ? 2 : 1;
-    ssize_t n = sendmsg(fd_, &message, MSG_NOSIGNAL);
+    ssize_t n;
+    if (parts[0].iov_len && parts[1].iov_len) {
+      msghdr message{};
+      message.msg_iov = parts;
+      message.msg_iovlen = 2;
+      n = sendmsg(fd_, &message, MSG_NOSIGNAL);
+    } else {
+      const iovec& part = parts[parts[0].iov_len ? 0 : 1];
+      n = ::send(fd_, part.iov_base, part.iov_len, MSG_NOSIGNAL);
+    }
     shard_.send_calls.add();
     if (n < 0) {
       if (errno == EINTR) continue;

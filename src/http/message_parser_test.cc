@@ -20,10 +20,7 @@ std::string with_lines(const std::string& lines) {
   return "GET / HTTP/1.1\r\nHost: a\r\n" + lines + "\r\n";
 }
 
-std::vector<RequestCase> request_cases() {
-  const std::string big(20'000, 'a');
-  std::string many;
-  for (int i = 0; i < 201; ++i) many += "x: y\r\n";
+std::vector<RequestCase> start_and_field_cases() {
   return {
       {"plain", with_lines(""), 0},
       {"leading empty lines", "\r\n\r\n" + with_lines(""), 0},
@@ -76,6 +73,14 @@ std::vector<RequestCase> request_cases() {
       {"no colon", with_lines("x\r\n"), 400},
       {"empty name", with_lines(": v\r\n"), 400},
       {"name with slash", with_lines("a/b: v\r\n"), 400},
+  };
+}
+
+std::vector<RequestCase> framing_and_limit_cases() {
+  const std::string big(20'000, 'a');
+  std::string many;
+  for (int i = 0; i < 201; ++i) many += "x: y\r\n";
+  return {
       {"length", with_lines("Content-Length: 3\r\n"), 0},
       {"length zero", with_lines("Content-Length: 0\r\n"), 0},
       {"leading zeros", with_lines("Content-Length: 0003\r\n"), 0},
@@ -135,7 +140,9 @@ int feed_request(const std::string& text, size_t step, http::Headers& headers,
 }  // namespace
 
 TEST_CASE("request heads: valid and invalid, in one piece and byte by byte") {
-  for (const RequestCase& c : request_cases()) {
+  std::vector<RequestCase> cases = start_and_field_cases();
+  for (RequestCase c : framing_and_limit_cases()) cases.push_back(std::move(c));
+  for (const RequestCase& c : cases) {
     CAPTURE(c.name);
     http::Headers headers;
     CHECK(feed_request(c.text, c.text.size(), headers) == c.status);

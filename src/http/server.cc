@@ -141,8 +141,9 @@ void Server::stop(int64_t grace_ns) {
   is_stopping_.store(true, std::memory_order_release);
   for (auto& listener : listeners_) listener->close();
   // Polled: a stop is rare, and nothing on the request path has to pay for it.
-  int64_t until = net::monotonic_time().now_ns() + grace_ns;
-  while (in_flight_.load(std::memory_order_acquire) > 0 && net::monotonic_time().now_ns() < until) {
+  int64_t until = base::system_clock().monotonic_ns() + grace_ns;
+  while (in_flight_.load(std::memory_order_acquire) > 0 &&
+         base::system_clock().monotonic_ns() < until) {
     net::sleep_for(2 * net::kMillisecond);
   }
   // Two rounds: connections handed over by the listener may still be in the queues of the first.

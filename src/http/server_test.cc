@@ -101,7 +101,7 @@ struct TestServer {
   explicit TestServer(http::Server::Handler handler, http::ServerOptions options = {},
                       int cores = 1) {
     net::ReactorOptions reactor_options;
-    reactor_options.time = &time;
+    reactor_options.clock = &time;
     pool = net::ReactorPool::create(cores, reactor_options).take_value();
     server = http::Server::create(*pool, options, std::move(handler));
     auto bound = server->listen("127.0.0.1", 0);
@@ -110,14 +110,14 @@ struct TestServer {
   }
   ~TestServer() { server.reset(); }
   void advance(int64_t ns) {
-    time.advance(ns);
+    time.advance_ns(ns);
     for (int i = 0; i < pool->size(); ++i) pool->reactor(i).poke();
   }
   // Waits until the condition about the server holds; the reactor makes it true on its own.
   void wait_for(const std::function<bool()>& condition) {
     while (!condition()) std::this_thread::yield();
   }
-  net::ManualTime time;
+  millstream::base::VirtualClock time;
   std::unique_ptr<net::ReactorPool> pool;
   std::unique_ptr<http::Server> server;
   int port = 0;

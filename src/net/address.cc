@@ -5,8 +5,11 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <memory>
+
 #include "net/blocking_pool.h"
 #include "net/errors_gen.h"
+#include "net/waiting.h"
 
 namespace millstream::net {
 
@@ -49,17 +52,35 @@ Status look_up_addresses(const std::string& host, int port, int flags, std::vect
   freeaddrinfo(list);
   return {};
 }
+
+struct NameLookup {
+  Status status;
+  std::vector<Address> addresses;
+  FiberEvent done;
+};
 }  // namespace
 
-Result<std::vector<Address>> resolve(const std::string& host, int port) {
+Result<std::vector<Address>> resolve(const std::string& host, int port, int64_t deadline_ns) {
   std::vector<Address> out;
   if (host.empty()) return base::make_error(errors::kNameLookup, {host, "the name is empty"});
   // A numeric address needs no look-up and no thread.
   if (look_up_addresses(host, port, AI_NUMERICHOST, &out).ok()) return out;
-  Status status;
-  run_blocking([&] { status = look_up_addresses(host, port, AI_ADDRCONFIG, &out); });
-  MS_TRY(std::move(status));
-  return out;
+  // Shared by this fiber and the look-up, which cannot be interrupted.
+  auto lookup = std::make_shared<NameLookup>();
+  BlockingPool::shared().submit([lookup, host, port] {
+    lookup->status = look_up_addresses(host, port, AI_ADDRCONFIG, &lookup->addresses);
+    lookup->done.set();
+  });
+  switch (lookup->done.wait(deadline_ns)) {
+    case WakeReason::kWoken:
+      break;
+    case WakeReason::kTimeout:
+      return base::make_error(errors::kSocketTimeout, {"name look-up"});
+    case WakeReason::kCancelled:
+      return base::make_error(errors::kCancelled, {"name look-up"});
+  }
+  MS_TRY(std::move(lookup->status));
+  return std::move(lookup->addresses);
 }
 
 Result<Address> resolve_for_listening(const std::string& host, int port) {

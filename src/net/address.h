@@ -1,5 +1,6 @@
 // Socket addresses and name look-up.
-// Thread: any. resolve() suspends the calling fiber; the look-up runs in the blocking pool.
+// Thread: any. resolve() suspends the calling fiber; the look-up runs in the blocking pool and may
+// go on there, unheeded, after the deadline.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "net/deadline.h"
 
 struct sockaddr;
 
@@ -30,7 +32,8 @@ class Address {
   uint32_t size_ = 0;
 };
 
-Result<std::vector<Address>> resolve(const std::string& host, int port);
+Result<std::vector<Address>> resolve(const std::string& host, int port,
+                                     int64_t deadline_ns = kNever);
 // "" and "*": all addresses.
 Result<Address> resolve_for_listening(const std::string& host, int port);
 // The address of the other side of a connected socket; empty text when unknown.

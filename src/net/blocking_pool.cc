@@ -11,14 +11,10 @@
 namespace millstream::net {
 
 struct BlockingPool::State {
-  struct Job {
-    const std::function<void()>* fn;
-    FiberEvent* done;
-  };
   int threads_max;
   std::mutex mutex;
   std::condition_variable condition;
-  std::deque<Job> jobs;
+  std::deque<std::function<void()>> jobs;
   std::vector<std::thread> threads;
   int idle = 0;
   bool is_stopping = false;
@@ -30,11 +26,11 @@ struct BlockingPool::State {
       condition.wait(lock, [this] { return is_stopping || !jobs.empty(); });
       --idle;
       if (jobs.empty()) return;
-      Job job = jobs.front();
+      std::function<void()> job = std::move(jobs.front());
       jobs.pop_front();
       lock.unlock();
-      (*job.fn)();
-      job.done->set();
+      job();
+      job = nullptr;
       lock.lock();
     }
   }
@@ -69,16 +65,23 @@ void BlockingPool::run(const std::function<void()>& fn) {
     return;
   }
   FiberEvent done;
+  submit([&] {
+    fn();
+    done.set();
+  });
+  done.wait(kNever, false);
+}
+
+void BlockingPool::submit(std::function<void()> fn) {
   {
     std::lock_guard lock(state_->mutex);
-    state_->jobs.push_back({&fn, &done});
+    state_->jobs.push_back(std::move(fn));
     bool is_short = static_cast<int>(state_->jobs.size()) > state_->idle;
     if (is_short && static_cast<int>(state_->threads.size()) < state_->threads_max) {
       state_->threads.emplace_back([state = state_.get()] { state->work(); });
     }
   }
   state_->condition.notify_one();
-  done.wait(kNever, false);
 }
 
 }  // namespace millstream::net

@@ -16,6 +16,9 @@ class BlockingPool {
   ~BlockingPool();  // waits for running functions
   // Waits until fn has run; not cancellable, because fn may refer to the caller's stack.
   void run(const std::function<void()>& fn);
+  // Returns at once; fn owns what it needs and runs on a thread of the pool, also in the
+  // destructor.
+  void submit(std::function<void()> fn);
   int threads() const;
 
   static BlockingPool& shared();

@@ -212,13 +212,14 @@ bool sleep_until(int64_t deadline_ns) {
     fiber->prepare_wait();
     return fiber->suspend(deadline_ns) != WakeReason::kCancelled;
   }
-  int64_t wait_ns = deadline_ns - monotonic_time().now_ns();
+  int64_t wait_ns = deadline_ns - base::system_clock().monotonic_ns();
   if (wait_ns > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(wait_ns));
   return true;
 }
 
 bool sleep_for(int64_t ns) {
-  int64_t now = t_current_fiber ? t_current_fiber->reactor().now_ns() : monotonic_time().now_ns();
+  int64_t now =
+      t_current_fiber ? t_current_fiber->reactor().now_ns() : base::system_clock().monotonic_ns();
   return sleep_until(now + ns);
 }
 

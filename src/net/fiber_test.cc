@@ -87,14 +87,14 @@ TEST_CASE("stack size is configurable") {
 }
 
 TEST_CASE("sleeping follows the injected clock") {
-  net::ManualTime time;
+  millstream::base::VirtualClock time;
   net::ReactorOptions options;
-  options.time = &time;
+  options.clock = &time;
   auto pool = make_test_pool(1, options);
   std::atomic<bool> is_asleep{false};
   net::FiberEvent done;
   int64_t woke_at = 0;
-  int64_t start = time.now_ns();
+  int64_t start = time.monotonic_ns();
   pool->reactor(0).spawn([&] {
     is_asleep = true;
     CHECK(net::sleep_for(3600 * net::kSecond));
@@ -103,31 +103,31 @@ TEST_CASE("sleeping follows the injected clock") {
   });
   pool->run_on(0, [] {});  // by now the first fiber sleeps
   CHECK(is_asleep);
-  time.advance(3599 * net::kSecond);
+  time.advance_ns(3599 * net::kSecond);
   pool->run_on(0, [] {});
   CHECK_FALSE(done.is_set());
-  time.advance(net::kSecond);
+  time.advance_ns(net::kSecond);
   pool->reactor(0).poke();
   done.wait();
   CHECK(woke_at == start + 3600 * net::kSecond);
 }
 
 TEST_CASE("CPU time of a fiber is that between its switches") {
-  net::ManualTime time;
+  millstream::base::VirtualClock time;
   net::ReactorOptions options;
-  options.time = &time;
+  options.clock = &time;
   auto pool = make_test_pool(1, options);
   int64_t used = -1;
   net::FiberEvent release, done;
   pool->reactor(0).spawn([&] {
-    time.advance(5 * net::kMillisecond);
+    time.advance_ns(5 * net::kMillisecond);
     release.wait();
-    time.advance(2 * net::kMillisecond);
+    time.advance_ns(2 * net::kMillisecond);
     used = net::fiber_cpu_ns();
     done.set();
   });
   pool->run_on(0, [] {});
-  time.advance(100 * net::kMillisecond);  // while suspended
+  time.advance_ns(100 * net::kMillisecond);  // while suspended
   release.set();
   done.wait();
   CHECK(used == 7 * net::kMillisecond);

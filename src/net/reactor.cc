@@ -24,7 +24,7 @@ struct Reactor::EventBatch {
 };
 
 Reactor::Reactor(const ReactorOptions& options)
-    : time_(options.time ? options.time : &monotonic_time()),
+    : clock_(options.clock ? options.clock : &base::system_clock()),
       fibers_max_(options.fibers_max),
       stacks_(options.stack_bytes),
       buffers_(options.buffer_keep_bytes_max),
@@ -161,7 +161,7 @@ void Reactor::run_fiber(Fiber& fiber) {
   if (pending_tasks_.empty()) return;
   // The oldest waiting task gets the fiber; by the ready queue, so that this does not recurse.
   PendingTask pending = std::move(pending_tasks_.front());
-  pending_tasks_.erase(pending_tasks_.begin());
+  pending_tasks_.pop_front();
   Fiber* next = take_fiber();
   next->entry_ = pending.entry;
   next->argument_ = pending.argument;
@@ -254,14 +254,14 @@ void Reactor::unwatch(int fd, IoHandler& handler) {
 }
 
 void Reactor::drain_fibers() {
-  int64_t until = monotonic_time().now_ns() + kStopWaitNs;
+  int64_t until = base::system_clock().monotonic_ns() + kStopWaitNs;
   for (;;) {
     for (auto& fiber : fibers_) {
       if (fiber->state_ != Fiber::State::kFree) fiber->cancel_local(fiber->generation_);
     }
     run_posted();
     run_ready();
-    if (fibers_live_ == 0 || monotonic_time().now_ns() >= until) break;
+    if (fibers_live_ == 0 || base::system_clock().monotonic_ns() >= until) break;
     if (!ready_first_) poll(refresh_now() + 10 * kMillisecond);
   }
   for (bool is_empty = false; !is_empty;) {

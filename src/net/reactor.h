@@ -5,11 +5,13 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "net/buffer_pool.h"
 #include "net/fiber.h"
@@ -30,7 +32,7 @@ struct ReactorOptions {
   size_t stack_bytes = StackPool::kDefaultBytes;
   size_t fibers_max = 20'000;  // tasks beyond wait for a free fiber
   size_t buffer_keep_bytes_max = BufferPool::kKeepBytesMax;
-  const TimeSource* time = nullptr;  // null: the monotonic clock
+  const base::Clock* clock = nullptr;  // null: the monotonic clock
 };
 
 class Reactor {
@@ -60,7 +62,7 @@ class Reactor {
   void spawn_raw(void (*entry)(void*), void* argument);
 
   int64_t now_ns() const { return now_ns_; }  // as of the last event or switch
-  int64_t refresh_now() { return now_ns_ = time_->now_ns(); }
+  int64_t refresh_now() { return now_ns_ = clock_->monotonic_ns(); }
   void arm(Timer& timer, int64_t deadline_ns) { timers_.arm(timer, deadline_ns); }
   void cancel(Timer& timer) { timers_.cancel(timer); }
   BufferPool& buffers() { return buffers_; }
@@ -91,7 +93,7 @@ class Reactor {
     std::function<void()> task;
   };
 
-  const TimeSource* time_;
+  const base::Clock* clock_;
   const size_t fibers_max_;
   int64_t now_ns_ = 0;
   int epoll_fd_ = -1;
@@ -105,7 +107,7 @@ class Reactor {
   Fiber* free_fibers_ = nullptr;
   size_t fibers_live_ = 0;
   std::vector<std::unique_ptr<Fiber>> fibers_;
-  std::vector<PendingTask> pending_tasks_;  // waiting for a free fiber, oldest first
+  std::deque<PendingTask> pending_tasks_;  // waiting for a free fiber, oldest first
   struct EventBatch;
   std::unique_ptr<EventBatch> batch_;
   std::mutex post_mutex_;  // leaf lock: guards the three below

@@ -1,24 +1,6 @@
 #include "net/timer_heap.h"
 
-#include <time.h>
-
 namespace millstream::net {
-
-namespace {
-class MonotonicTime final : public TimeSource {
- public:
-  int64_t now_ns() const override {
-    timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return ts.tv_sec * kSecond + ts.tv_nsec;
-  }
-};
-}  // namespace
-
-const TimeSource& monotonic_time() {
-  static const MonotonicTime time;
-  return time;
-}
 
 void TimerHeap::arm(Timer& timer, int64_t deadline_ns) {
   if (timer.is_armed()) {

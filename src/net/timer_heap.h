@@ -2,10 +2,11 @@
 // its place in the heap, so that cancelling is O(log n) and nothing is allocated a timer.
 // Ownership: the owner of a Timer cancels it before destroying it. Thread: one.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "net/time_source.h"
+#include "net/deadline.h"
 
 namespace millstream::net {
 
