@@ -17,7 +17,7 @@ namespace {
 using value::Decimal;
 using value::Kind;
 using value::Value;
-using Function = Status (*)(EvalContext&, std::span<const Value>, Value&);
+using BuiltinCall = Status (*)(EvalContext&, std::span<const Value>, Value&);
 
 // Values are written as a letter for the type and the text: c:abc i:3 f:1.5 d:1.50 x:0aff b:101
 // t (TRUE), F (FALSE), n (NULL), D (a date).
@@ -99,7 +99,7 @@ struct FunctionsFixture {
         return "n";
     }
   }
-  std::string call(Function f, std::string_view arguments) {
+  std::string call(BuiltinCall f, std::string_view arguments) {
     std::vector<Value> args;
     while (!arguments.empty()) {
       size_t end = arguments.find('|');
@@ -112,13 +112,13 @@ struct FunctionsFixture {
   }
 };
 
-struct Case {
-  Function function;
+struct FunctionCase {
+  BuiltinCall function;
   const char* arguments;
   const char* result;
 };
 
-const Case kStringCases[] = {
+const FunctionCase kStringCases[] = {
     {fn_contains, "c:Hello World|c:World", "t"},
     {fn_contains, "c:Hello|c:hello", "F"},
     {fn_contains, "c:a|c:", "t"},
@@ -299,7 +299,7 @@ const Case kStringCases[] = {
     {fn_translate, "c:a|c:a|x:01", "MS1521"},
 };
 
-const Case kNumericCases[] = {
+const FunctionCase kNumericCases[] = {
     {fn_abs, "i:-3", "i:3"},
     {fn_abs, "i:3", "i:3"},
     {fn_abs, "f:-2.5", "f:2.5E+0"},
@@ -418,14 +418,14 @@ const Case kNumericCases[] = {
 };
 
 TEST_CASE_FIXTURE(FunctionsFixture, "string functions") {
-  for (const Case& c : kStringCases) {
+  for (const FunctionCase& c : kStringCases) {
     INFO((&c - kStringCases), " ", std::string(c.arguments));
     CHECK(call(c.function, c.arguments) == std::string(c.result));
   }
 }
 
 TEST_CASE_FIXTURE(FunctionsFixture, "numeric functions") {
-  for (const Case& c : kNumericCases) {
+  for (const FunctionCase& c : kNumericCases) {
     INFO((&c - kNumericCases), " ", std::string(c.arguments));
     CHECK(call(c.function, c.arguments) == std::string(c.result));
   }
@@ -433,7 +433,7 @@ TEST_CASE_FIXTURE(FunctionsFixture, "numeric functions") {
 
 // Every argument of every function, given a value of a type that no function here takes.
 TEST_CASE_FIXTURE(FunctionsFixture, "arguments of a wrong type are refused") {
-  const Case good[] = {
+  const FunctionCase good[] = {
       {fn_contains, "c:a|c:b", ""},
       {fn_startswith, "c:a|c:b", ""},
       {fn_endswith, "c:a|c:b", ""},
@@ -485,7 +485,7 @@ TEST_CASE_FIXTURE(FunctionsFixture, "arguments of a wrong type are refused") {
       {fn_tanh, "i:1", ""},
       {fn_truncate, "d:1|i:1", ""},
   };
-  for (const Case& c : good) {
+  for (const FunctionCase& c : good) {
     std::string arguments = c.arguments;
     INFO((&c - good), " ", arguments);
     CHECK(call(c.function, arguments).substr(0, 2) != "MS");
