@@ -342,7 +342,11 @@ TEST_CASE("damaged documents get the same judgement") {
     }
     bool has_entity = xml.find("<!ENTITY m") != std::string::npos;
     if (has_entity && xml.find("<m xmlns='urn:m' k='1'>") == std::string::npos) continue;
-    if (xml.find("<!ENTITY u:") != std::string::npos) continue;
+    bool has_colon = false;
+    for (size_t at = 0; (at = xml.find("<!ENTITY", at)) != std::string::npos; at += 8) {
+      has_colon = has_colon || xml.substr(at, 12).find(':') != std::string::npos;
+    }
+    if (has_colon) continue;
     if (size_t at = xml.find("<!DOCTYPE"); at != std::string::npos) {
       if (std::string_view(" \t\r\n").find(xml[at + 9]) == std::string_view::npos) continue;
     }

@@ -2,8 +2,10 @@
 #pragma once
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tree/assembly.h"
 #include "tree/edit.h"
@@ -23,11 +25,13 @@ struct XmlBody {
     return root;
   }
   tree::DomainRoot* parse(std::string_view xml, const tree::ParseOptions& options = {}) {
-    texts.push_back(std::make_unique<std::string>(xml));
+    // Exactly as long as the document, so that a sanitizer sees a look behind the end.
+    texts.emplace_back(new char[xml.size() + (xml.empty() ? 1 : 0)]);
+    std::copy(xml.begin(), xml.end(), texts.back().get());
     empty();
     error.clear();
     (void)context().take_parse_error();
-    Status status = domain.parse(context(), root, *texts.back(), options);
+    Status status = domain.parse(context(), root, {texts.back().get(), xml.size()}, options);
     if (!status.ok()) error = status.error().text;
     return root;
   }
@@ -71,7 +75,7 @@ struct XmlBody {
   }
   const tree::Domain& domain;
   tree::MessageArena arena;
-  std::vector<std::unique_ptr<std::string>> texts;
+  std::vector<std::unique_ptr<char[]>> texts;
   std::string error;
   tree::DomainRoot* root = nullptr;
 };
