@@ -490,10 +490,30 @@ constexpr Topic kTopics[] = {
      "EXTRACT: a value of type {1} has no {0}.\n"
      "\n"
      "Error, RecoverableException. DATE has year, month and day, TIME has hour, minute and second, TIMESTAMP has all of them; an INTERVAL has the fields of its qualifier.\n"},
-    {"error", "MS1650", "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'.",
+    {"error", "MS1640", "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'.",
      "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'.\n"
      "\n"
      "Error, RecoverableException. The text must be one expression (function form) or statements (statement form) that would be correct where the EVAL stands.\n"},
+    {"error", "MS1641", "{0}:{1}: {2}.",
+     "{0}:{1}: {2}.\n"
+     "\n"
+     "Error, found while loading. The format of .esqltest files is described in src/flowtest/esqltest_file.h.\n"},
+    {"error", "MS1642", "The test file '{0}' cannot be read or written.",
+     "The test file '{0}' cannot be read or written.\n"
+     "\n"
+     "Error, found while loading. Check the path and the permissions.\n"},
+    {"error", "MS1643", "The test was stopped: its loops did not end.",
+     "The test was stopped: its loops did not end.\n"
+     "\n"
+     "Error, RecoverableException. Look at the condition of the loop.\n"},
+    {"error", "MS1644", "The source of the test has no module.",
+     "The source of the test has no module.\n"
+     "\n"
+     "Error, found while loading. Write statements, or a CREATE COMPUTE MODULE with a function Main.\n"},
+    {"error", "MS1645", "There is no domain '{0}' for the input.",
+     "There is no domain '{0}' for the input.\n"
+     "\n"
+     "Error, found while loading. Use xmlnsc, xmlns, json, blob or properties.\n"},
     {"error", "MS1651", "The tree '{0}' cannot be changed.",
      "The tree '{0}' cannot be changed.\n"
      "\n"

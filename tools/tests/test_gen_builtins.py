@@ -49,6 +49,15 @@ class BuiltinsTest(unittest.TestCase):
         page = self.generate(RECORD)["docs/reference/esql-functions.md"]
         self.assertIn("| `UPPER('a\\|b')` | `'A\\|B'` |", page)
 
+    def test_examples_become_tests(self):
+        record = RECORD.replace("examples: [", "examples: [{expr: F(1), result: null}, {expr: NOW(), test: false}, "
+                                "{expr: G(), result: true}, ")
+        tests = self.generate(record)["tests/esql/builtins_gen.esqltest"]
+        self.assertIn("=== example of UPPER\n--- exprs\nF(1) => NULL\nCAST(G() AS CHARACTER) => 'TRUE'\n"
+                      "CAST(UPPER('a|b') AS CHARACTER) => '''A|B'''\n", tests)
+        self.assertNotIn("NOW", tests)
+        self.assertNotIn("COALESCE", tests)
+
     def test_bad_records_are_named(self):
         for change, message in ((("group: string", "group: strings"), "unknown group"),
                                 (("name: UPPER", "name: Upper"), "upper case"),
