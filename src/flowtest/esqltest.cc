@@ -1,0 +1,298 @@
+#include "flowtest/esqltest.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "flowtest/errors_gen.h"
+#include "flowtest/esqltest_case.h"
+#include "flowtest/esqltest_file.h"
+#include "flowtest/tree_text.h"
+
+namespace millstream::flowtest {
+namespace {
+
+// Runs all cases of one file.
+class FileRunner {
+ public:
+  FileRunner(TestFile& file, const EsqlTestOptions& options,
+             const std::function<void(std::string_view)>& out, EsqlTestSummary& summary)
+      : file_(file), options_(options), out_(out), summary_(summary) {}
+  void run(const TestCase& test);
+  bool has_rewritten() const { return has_rewritten_; }
+
+ private:
+  void run_program(const TestCase& test, const TestSection& esql);
+  void run_table(const TestCase& test, const TestSection& table);
+  std::string evaluate(const TestCase& test, std::string_view setup, std::string_view expression);
+  Result<std::string> actual_of(CaseRun& run, const TestSection& expect);
+  void check_load(CaseRun& run, const TestSection& expect);
+  void check_error(const Status& status, const TestSection& expect);
+  bool compare_table_line(std::string_view expected, const std::string& actual) const;
+  void fail(size_t line, std::string_view what);
+  void mismatch(const TestSection& s, std::string_view expected, const std::string& actual);
+
+  TestFile& file_;
+  const EsqlTestOptions& options_;
+  const std::function<void(std::string_view)>& out_;
+  EsqlTestSummary& summary_;
+  const TestCase* test_ = nullptr;
+  bool has_failed_ = false;
+  bool has_rewritten_ = false;
+};
+
+void FileRunner::fail(size_t line, std::string_view what) {
+  has_failed_ = true;
+  out_(file_.path + ":" + std::to_string(line) + ": " + test_->name + ": " + std::string(what));
+}
+
+void FileRunner::mismatch(const TestSection& s, std::string_view expected,
+                          const std::string& actual) {
+  if (options_.rebaseline) {
+    file_.replace_body(s, actual);
+    has_rewritten_ = true;
+    ++summary_.rewritten;
+    return;
+  }
+  fail(s.first_line, s.kind + (s.argument.empty() ? "" : " " + s.argument) +
+                         "\n  expected: " + std::string(expected) + "\n  found:    " + actual);
+}
+
+std::string join_lines(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : lines) out += (out.empty() ? "" : "\n") + line;
+  return out;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  std::istringstream in{std::string(text)};
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// Whether some error of the chain has this id and contains the rest of the line.
+bool chain_has(const base::Error& e, std::string_view wanted) {
+  size_t blank = wanted.find(' ');
+  std::string_view id = wanted.substr(0, blank);
+  std::string_view part =
+      blank == std::string_view::npos ? std::string_view() : wanted.substr(blank + 1);
+  bool has_id = id == "*" || id == e.code->id || id == e.id_with_letter() ||
+                id == "BIP" + std::to_string(e.number);
+  if (has_id && e.text.find(part) != std::string::npos) return true;
+  for (const auto& cause : e.causes) {
+    if (chain_has(*cause, wanted)) return true;
+  }
+  return false;
+}
+
+std::string innermost_id(const base::Error& e) {
+  const base::Error& inner = e.innermost();
+  std::string id = inner.code->id;
+  if (inner.number != inner.code->number) id = "BIP" + std::to_string(inner.number);
+  return id;
+}
+
+Result<std::string> FileRunner::actual_of(CaseRun& run, const TestSection& expect) {
+  esql::EvalContext context = run.eval_context();
+  const std::string& what = expect.argument;
+  if (what == "tree") return children_text(context, run.output().root);
+  if (what == "environment") return children_text(context, run.environment());
+  if (what == "local_environment") return children_text(context, run.output().local_environment);
+  if (what == "exceptions") return children_text(context, run.output().exception_list);
+  if (what == "return") {
+    return std::string(run.result() == esql::Tri::kTrue    ? "TRUE"
+                       : run.result() == esql::Tri::kFalse ? "FALSE"
+                                                           : "NULL");
+  }
+  if (what == "propagate") return join_lines(run.host().propagated);
+  if (what == "log") return join_lines(run.host().logged);
+  return run.output_body();
+}
+
+void FileRunner::check_load(CaseRun& run, const TestSection& expect) {
+  bool all = true;
+  for (const std::string& line : lines_of(expect.body)) {
+    all = all && run.diagnostics().find(line) != std::string::npos;
+  }
+  if (!all || run.diagnostics().empty()) mismatch(expect, expect.body, run.diagnostics());
+}
+
+void FileRunner::check_error(const Status& status, const TestSection& expect) {
+  if (status.ok()) return fail(expect.first_line, "expected an exception, but there was none");
+  for (const std::string& line : lines_of(expect.body)) {
+    if (line.empty() || chain_has(status.error(), line)) continue;
+    if (options_.rebaseline) return mismatch(expect, "", innermost_id(status.error()));
+    return mismatch(expect, line, status.error().describe());
+  }
+  if (expect.body.empty()) mismatch(expect, "", innermost_id(status.error()));
+}
+
+void FileRunner::run_program(const TestCase& test, const TestSection& esql) {
+  CaseRun run(test, options_);
+  Status status = run.prepare(esql.body);
+  if (!status.ok()) return fail(test.line, status.error().describe());
+  bool expects_load = false;
+  for (const TestSection& s : test.sections) {
+    if (s.kind != "expect" || s.argument != "load") continue;
+    check_load(run, s);
+    expects_load = true;
+  }
+  if (run.has_load_errors()) {
+    if (!expects_load) fail(esql.first_line, run.diagnostics());
+    return;
+  }
+  status = run.run();
+  const TestSection* exception = test.find("exception");
+  if (exception) {
+    check_error(status, *exception);
+  } else if (!status.ok()) {
+    return fail(test.line, status.error().describe());
+  }
+  for (const TestSection& s : test.sections) {
+    if (s.kind != "expect" || s.argument == "load") continue;
+    Result<std::string> actual = actual_of(run, s);
+    if (!actual.ok()) {
+      fail(s.first_line, actual.error().describe());
+      continue;
+    }
+    bool is_tree = s.argument == "tree" || s.argument == "environment" ||
+                   s.argument == "local_environment" || s.argument == "exceptions";
+    std::string expected = is_tree ? normalise_tree_text(s.body) : s.body;
+    if (expected != actual.value()) mismatch(s, expected, actual.value());
+  }
+}
+
+// The value of an expression as a literal, or "!" and the error.
+std::string FileRunner::evaluate(const TestCase& test, std::string_view setup,
+                                 std::string_view expression) {
+  CaseRun run(test, options_);
+  std::string source =
+      std::string(setup) + "\nSET Environment.result VALUE = " + std::string(expression) + "\n;";
+  Status status = run.prepare(source);
+  if (!status.ok()) return "!" + status.error().describe();
+  if (run.has_load_errors()) return "!load " + run.diagnostics();
+  status = run.run();
+  if (!status.ok())
+    return "!" + innermost_id(status.error()) + " " + status.error().innermost().text;
+  esql::EvalContext context = run.eval_context();
+  tree::Element* result = tree::find_child(run.environment(), "result");
+  return result ? value_text(context, tree::scalar_value(result)) : "NULL";
+}
+
+bool FileRunner::compare_table_line(std::string_view expected, const std::string& actual) const {
+  if (!expected.starts_with("!")) return expected == actual;
+  if (!actual.starts_with("!")) return false;
+  // "!BIP2450 part of the text"
+  size_t blank = expected.find(' ');
+  std::string_view id = expected.substr(0, blank);
+  if (id != "!" && !actual.starts_with(std::string(id) + " ") && actual != id) return false;
+  return blank == std::string_view::npos ||
+         actual.find(expected.substr(blank + 1)) != std::string::npos;
+}
+
+void FileRunner::run_table(const TestCase& test, const TestSection& table) {
+  const TestSection* setup = test.find("setup");
+  std::string_view setup_text = setup ? std::string_view(setup->body) : std::string_view();
+  std::vector<std::string> lines = lines_of(table.body);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string& line = lines[i];
+    if (line.empty() || line[0] == '#') continue;
+    size_t arrow = line.rfind(" => ");
+    has_failed_ = false;
+    size_t number = table.first_line + i + 1;
+    if (arrow == std::string::npos) {
+      fail(number, "expected 'expression => value'");
+    } else {
+      std::string_view expected = std::string_view(line).substr(arrow + 4);
+      std::string_view expression = std::string_view(line).substr(0, arrow);
+      std::string actual = evaluate(test, setup_text, expression);
+      if (!compare_table_line(expected, actual)) {
+        if (options_.rebaseline) {
+          std::string kept = actual.starts_with("!") ? actual.substr(0, actual.find(' ')) : actual;
+          file_.replace_line(table.first_line + i, line.substr(0, arrow) + " => " + kept);
+          has_rewritten_ = true;
+          ++summary_.rewritten;
+        } else {
+          fail(number, std::string(expression) + "\n  expected: " + std::string(expected) +
+                           "\n  found:    " + actual);
+        }
+      }
+    }
+    ++(has_failed_ ? summary_.failed : summary_.passed);
+  }
+}
+
+void FileRunner::run(const TestCase& test) {
+  test_ = &test;
+  has_failed_ = false;
+  const TestSection* esql = test.find("esql");
+  if (esql) {
+    run_program(test, *esql);
+    ++(has_failed_ ? summary_.failed : summary_.passed);
+    if (!has_failed_ && options_.is_verbose) out_("ok " + file_.path + ": " + test.name);
+  }
+  for (const TestSection& s : test.sections) {
+    if (s.kind == "exprs") run_table(test, s);
+  }
+  if (!esql && !test.find("exprs")) {
+    fail(test.line, "neither an esql nor an exprs section");
+    ++summary_.failed;
+  }
+}
+
+Result<std::vector<std::string>> collect_files(const std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+      for (fs::recursive_directory_iterator it(path, error), end; !error && it != end;
+           it.increment(error)) {
+        if (it->path().extension() == ".esqltest") files.push_back(it->path().string());
+      }
+    } else if (fs::exists(path, error)) {
+      files.push_back(path);
+    } else {
+      return base::make_error(errors::kTestIo, {base::Insert(path)});
+    }
+    if (error) return base::make_error(errors::kTestIo, {base::Insert(path)});
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Status run_file(const std::string& path, const EsqlTestOptions& options,
+                const std::function<void(std::string_view)>& out, EsqlTestSummary& summary) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream content;
+  content << in.rdbuf();
+  if (!in) return base::make_error(errors::kTestIo, {base::Insert(path)});
+  TestFile file = MS_TRY(TestFile::parse(path, content.str()));
+  FileRunner runner(file, options, out, summary);
+  for (const TestCase& test : file.cases) {
+    bool is_wanted = options.filter.empty() ||
+                     (path + ": " + test.name).find(options.filter) != std::string::npos;
+    if (is_wanted) runner.run(test);
+  }
+  if (!runner.has_rewritten()) return {};
+  std::ofstream result(path, std::ios::binary | std::ios::trunc);
+  result << file.text();
+  result.close();
+  if (!result) return base::make_error(errors::kTestIo, {base::Insert(path)});
+  return {};
+}
+
+}  // namespace
+
+Result<EsqlTestSummary> run_esqltests(const std::vector<std::string>& paths,
+                                      const EsqlTestOptions& options,
+                                      const std::function<void(std::string_view)>& out) {
+  EsqlTestSummary summary;
+  std::vector<std::string> files = MS_TRY(collect_files(paths));
+  for (const std::string& path : files) MS_TRY(run_file(path, options, out, summary));
+  return summary;
+}
+
+}  // namespace millstream::flowtest

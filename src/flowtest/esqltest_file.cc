@@ -1,0 +1,128 @@
+#include "flowtest/esqltest_file.h"
+
+#include <algorithm>
+
+#include "flowtest/errors_gen.h"
+
+namespace millstream::flowtest {
+namespace {
+
+std::string_view trim_blanks(std::string_view s) {
+  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
+  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r'))
+    s.remove_suffix(1);
+  return s;
+}
+
+bool is_heading(std::string_view line) {
+  return line.starts_with("=== ") || line.starts_with("--- ");
+}
+
+std::vector<std::string> split_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    size_t end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return lines;
+}
+
+// Body lines that look like headings are written with a backslash.
+std::string unescape_line(const std::string& line) {
+  bool is_escaped =
+      line.size() > 1 && line[0] == '\\' && (is_heading(line.substr(1)) || line[1] == '\\');
+  return is_escaped ? line.substr(1) : line;
+}
+
+bool is_known_kind(std::string_view kind) {
+  for (std::string_view k :
+       {"esql", "input", "zone", "property", "expect", "exception", "setup", "exprs"}) {
+    if (k == kind) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const TestSection* TestCase::find(std::string_view kind, std::string_view argument) const {
+  for (const TestSection& s : sections) {
+    if (s.kind == kind && (argument.empty() || s.argument == argument)) return &s;
+  }
+  return nullptr;
+}
+
+bool TestCase::has_expectation() const {
+  return find("expect") || find("exception") || find("exprs");
+}
+
+Result<TestFile> TestFile::parse(std::string path, std::string_view text) {
+  TestFile file;
+  file.path = std::move(path);
+  file.lines = split_lines(text);
+  auto fail = [&](size_t i, std::string_view what) {
+    return base::make_error_at(errors::kTestFile, {file.path, static_cast<uint32_t>(i + 1), 1},
+                               {base::Insert(file.path), base::Insert(i + 1), base::Insert(what)});
+  };
+  for (size_t i = 0; i < file.lines.size(); ++i) {
+    const std::string& line = file.lines[i];
+    if (line.starts_with("=== ")) {
+      file.cases.push_back({std::string(trim_blanks(std::string_view(line).substr(4))), i + 1, {}});
+    } else if (line.starts_with("--- ")) {
+      if (file.cases.empty()) return fail(i, "a section stands before the first '=== name'");
+      std::string_view rest = trim_blanks(std::string_view(line).substr(4));
+      size_t blank = rest.find(' ');
+      TestSection s;
+      s.kind = rest.substr(0, blank);
+      if (!is_known_kind(s.kind)) return fail(i, "unknown section '" + s.kind + "'");
+      if (blank != std::string_view::npos) s.argument = trim_blanks(rest.substr(blank));
+      s.first_line = i + 1;
+      file.cases.back().sections.push_back(std::move(s));
+    } else if (!file.cases.empty() && !file.cases.back().sections.empty()) {
+      TestSection& s = file.cases.back().sections.back();
+      if (s.line_count++ > 0) s.body += '\n';
+      s.body += unescape_line(line);
+    } else if (!trim_blanks(line).empty() && line[0] != '#') {
+      return fail(i, "expected '=== name', '--- section' or a comment");
+    }
+  }
+  for (TestCase& c : file.cases) {
+    if (!c.has_expectation()) return fail(c.line - 1, "the case expects nothing");
+    for (TestSection& s : c.sections) {  // blank lines that part the sections
+      while (s.body.ends_with('\n')) {
+        s.body.pop_back();
+        --s.line_count;
+      }
+      if (s.line_count == 1 && trim_blanks(s.body).empty()) s.line_count = 0;
+    }
+  }
+  return file;
+}
+
+void TestFile::replace_body(const TestSection& section, std::string_view body) {
+  Edit e{section.first_line, section.line_count, split_lines(body)};
+  for (std::string& line : e.lines) {
+    if (is_heading(line) || line.starts_with("\\")) line.insert(line.begin(), '\\');
+  }
+  edits_.push_back(std::move(e));
+}
+
+std::string TestFile::text() const {
+  std::vector<Edit> edits = edits_;
+  std::sort(edits.begin(), edits.end(),
+            [](const Edit& a, const Edit& b) { return a.first_line < b.first_line; });
+  std::string out;
+  size_t next = 0;
+  auto copy_to = [&](size_t end) {
+    for (; next < end && next < lines.size(); ++next) out += lines[next] + "\n";
+  };
+  for (const Edit& e : edits) {
+    copy_to(e.first_line);
+    for (const std::string& line : e.lines) out += line + "\n";
+    next = e.first_line + e.line_count;
+  }
+  copy_to(lines.size());
+  return out;
+}
+
+}  // namespace millstream::flowtest

@@ -1,0 +1,69 @@
+// The text form of ESQL tests, and writing expectations back into it.
+//
+//   # comment (before the first section of a case)
+//   === name of the case
+//   --- esql                   statements of a Compute Main, or whole modules when there is a
+//   CREATE
+//                              MODULE (the first module runs)
+//   --- input xmlnsc           body of InputRoot by domain; `input blob` takes hexadecimal digits
+//   --- zone Europe/Paris      server's zone; default Europe/London
+//   --- property name=value    a user-defined property
+//   --- expect xmlnsc|json|... the serialised body of OutputRoot (any word that is none below)
+//   --- expect tree            OutputRoot without its name, in the notation of tree_text.h
+//   --- expect environment     Environment, likewise; also: local_environment, exceptions
+//   --- expect return          TRUE, FALSE or NULL
+//   --- expect propagate       one line a PROPAGATE: terminal, then the body
+//   --- expect log             one line a LOG
+//   --- expect load            one line a diagnostic; each must occur in one that was reported
+//   --- exception              one line an error of the chain: its id, or id and part of its text
+//   --- setup                  statements before every line of `exprs`
+//   --- exprs                  lines "expression => literal", "expression => !BIPnnnn part of text"
+//
+// A line of a body that would look like a heading is written with a leading backslash.
+// Thread: any.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace millstream::flowtest {
+
+struct TestSection {
+  std::string kind;       // "esql", "input", "expect", ...
+  std::string argument;   // "xmlnsc"
+  std::string body;       // without the last line end
+  size_t first_line = 0;  // index of the first body line in TestFile::lines
+  size_t line_count = 0;
+};
+
+struct TestCase {
+  std::string name;
+  size_t line = 0;  // of its heading, from 1
+  std::vector<TestSection> sections;
+  const TestSection* find(std::string_view kind, std::string_view argument = {}) const;
+  bool has_expectation() const;
+};
+
+struct TestFile {
+  std::string path;
+  std::vector<std::string> lines;
+  std::vector<TestCase> cases;
+
+  static Result<TestFile> parse(std::string path, std::string_view text);
+  // Replaces the body of a section; the positions of all others are kept right.
+  void replace_body(const TestSection& section, std::string_view body);
+  void replace_line(size_t index, std::string text) { lines[index] = std::move(text); }
+  std::string text() const;
+
+ private:
+  struct Edit {
+    size_t first_line;
+    size_t line_count;
+    std::vector<std::string> lines;
+  };
+  std::vector<Edit> edits_;
+};
+
+}  // namespace millstream::flowtest
