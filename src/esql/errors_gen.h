@@ -57,7 +57,7 @@ inline constexpr base::ErrorCode kUuidText{"MS1561", 1561, base::ExceptionKind::
     "'{0}' is not a UUID."};
 inline constexpr base::ErrorCode kExtractField{"MS1562", 1562, base::ExceptionKind::kRecoverable, base::Severity::kError,
     "EXTRACT: a value of type {1} has no {0}."};
-inline constexpr base::ErrorCode kEvalText{"MS1650", 1650, base::ExceptionKind::kRecoverable, base::Severity::kError,
+inline constexpr base::ErrorCode kEvalText{"MS1640", 1640, base::ExceptionKind::kRecoverable, base::Severity::kError,
     "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'."};
 inline constexpr base::ErrorCode kStatementFailed{"BIP2488", 2488, base::ExceptionKind::kRecoverable, base::Severity::kError,
     "({0}, {1}) The statement '{2}' could not be completed."};
