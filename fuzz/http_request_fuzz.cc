@@ -76,6 +76,7 @@ Outcome parse(const std::vector<char>& input, size_t step, http::HeadParser::Kin
     check_view(head.authority, input.data(), out.head_bytes);
     check(!(head.is_chunked && head.has_length));
     if (head.is_chunked) decode_body(input, step, out);
+    break;
   } while (out.status == http::ParseStatus::kNeedMore && size < input.size());
   return out;
 }
