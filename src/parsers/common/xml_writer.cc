@@ -294,10 +294,15 @@ Status XmlTreeWriter::prefix_for(const base::QName* name, bool is_attribute,
     }
     return {};
   }
-  for (uint32_t i = bindings_.size(); i-- > 0;) {
+  // Declarations of the tree before generated ones, inner before outer.
+  const Binding* found = nullptr;
+  for (uint32_t i = bindings_.size(); i-- > 0 && !(found && found->is_written);) {
     const Binding& b = bindings_[i];
     if (b.uri != uri || (is_attribute && b.prefix.empty()) || is_shadowed(i)) continue;
-    *prefix = b.prefix;
+    if (!found || b.is_written) found = &b;
+  }
+  if (found) {
+    *prefix = found->prefix;
     return {};
   }
   if (uri->view() == kXmlUri) {
