@@ -63,7 +63,7 @@ std::string plain_text(const Value& v) {
 Status cast_to_boolean(const CastJob& job) {
   const Value& v = job.source;
   if (v.kind == Kind::kBoolean) {
-    job.out = v;
+    job.out = Value::make_boolean(v.boolean());
     return {};
   }
   if (v.kind != Kind::kCharacter) return unsupported_cast(job);
@@ -185,6 +185,7 @@ Status cast_for_assignment(EvalContext& context, const Value& v, const CastTarge
                            Value& out) {
   if (v.is_null() || is_same_type(v, target)) {
     out = v;
+    out.spare = 0;
     return {};
   }
   CastClauses none;

@@ -2,6 +2,7 @@
 
 #include <unicode/ucnv.h>
 
+#include <cstring>
 #include <memory>
 #include <unordered_map>
 
@@ -310,9 +311,40 @@ Status encode_with_converter(std::string_view utf8, int32_t ccsid, std::string& 
   return {};
 }
 
-// True when valid UTF-8 is also text in this set, byte for byte.
-bool is_superset_of_ascii(Form form) {
-  return form == Form::kUtf8 || form == Form::kLatin1 || form == Form::kAscii;
+// Whether ASCII text has the same bytes in the set. The PC code pages among them give three control
+// characters other meanings (see is_plain_ascii).
+bool is_ascii_based(int32_t ccsid) {
+  switch (ccsid) {
+    case 367:
+    case 437:
+    case 813:
+    case 819:
+    case 850:
+    case 852:
+    case 855:
+    case 857:
+    case 858:
+    case 866:
+    case 912:
+    case 913:
+    case 914:
+    case 915:
+    case 916:
+    case 920:
+    case 921:
+    case 923:
+    case 1089:
+      return true;
+    default:
+      return (ccsid >= 1250 && ccsid <= 1258) || (ccsid >= 5346 && ccsid <= 5350);
+  }
+}
+
+// ASCII without the control characters 1A, 1C and 7F.
+bool is_plain_ascii(std::string_view s) {
+  return is_ascii(s) && (s.empty() || (std::memchr(s.data(), 0x1A, s.size()) == nullptr &&
+                                       std::memchr(s.data(), 0x1C, s.size()) == nullptr &&
+                                       std::memchr(s.data(), 0x7F, s.size()) == nullptr));
 }
 
 }  // namespace
@@ -392,7 +424,7 @@ Result<std::string_view> to_utf8(std::string_view bytes, int32_t ccsid, base::Ar
     if (bad != std::string_view::npos) return invalid_bytes(bytes, bad, ccsid);
     return bytes;
   }
-  if (is_superset_of_ascii(form) && is_ascii(bytes)) return bytes;
+  if (is_ascii_based(ccsid) && is_plain_ascii(bytes)) return bytes;
   std::string out;
   MS_TRY(to_utf8(bytes, ccsid, out));
   return arena.copy(out);
@@ -400,7 +432,7 @@ Result<std::string_view> to_utf8(std::string_view bytes, int32_t ccsid, base::Ar
 
 Result<std::string_view> from_utf8(std::string_view utf8, int32_t ccsid, base::Arena& arena) {
   Form form = form_of(ccsid);
-  if (form == Form::kUtf8 || (is_superset_of_ascii(form) && is_ascii(utf8))) return utf8;
+  if (form == Form::kUtf8 || (is_ascii_based(ccsid) && is_plain_ascii(utf8))) return utf8;
   std::string out;
   MS_TRY(from_utf8(utf8, ccsid, out));
   return arena.copy(out);

@@ -166,4 +166,22 @@ TEST_CASE("ccsid: into an arena without a copy where no byte changes") {
   CHECK(d.value() == "\xC1");
 }
 
+TEST_CASE("ccsid: the shortcut for ASCII agrees with the conversion") {
+  base::Arena arena;
+  for (int32_t ccsid : {367,  437,  813,  819,  850,  852,  855,  857,  858,  866,  912,  913,
+                        914,  915,  916,  920,  921,  923,  1089, 1250, 1251, 1252, 1253, 1254,
+                        1255, 1256, 1257, 1258, 5346, 5347, 5348, 5349, 5350, 37,   1047, 943}) {
+    for (int b = 0; b < 128; ++b) {
+      std::string byte(1, static_cast<char>(b)), slow;
+      auto fast = to_utf8(byte, ccsid, arena);
+      REQUIRE(to_utf8(byte, ccsid, slow).ok());
+      if (!fast.ok() || fast.value() != slow) FAIL(ccsid << " byte " << b);
+      auto fast_back = from_utf8(slow, ccsid, arena);
+      std::string back;
+      REQUIRE(from_utf8(slow, ccsid, back).ok());
+      if (!fast_back.ok() || fast_back.value() != back) FAIL(ccsid << " back " << b);
+    }
+  }
+}
+
 }  // namespace millstream::text

@@ -1,5 +1,8 @@
 #include "value/datetime_format.h"
 
+#include <functional>
+#include <unordered_map>
+
 #include "value/datetime.h"
 #include "value/datetime_pattern.h"
 #include "value/errors_gen.h"
@@ -12,9 +15,14 @@ constexpr std::string_view kPatternLetters = "adDeEFGhHIkKmMsSTUwWyYzZ";
 bool is_ascii_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
 void put_number(std::string& out, int64_t v, int width) {
-  std::string digits = std::to_string(v);
-  for (int i = static_cast<int>(digits.size()); i < width; ++i) out.push_back('0');
-  out += digits;
+  char digits[24];  // never negative here
+  int n = 0;
+  do {
+    digits[n++] = static_cast<char>('0' + v % 10);
+    v /= 10;
+  } while (v > 0);
+  for (int i = n; i < width; ++i) out.push_back('0');
+  while (n > 0) out.push_back(digits[--n]);
 }
 
 // What the letters of one pattern are computed from.
@@ -260,6 +268,21 @@ Status split_pattern(std::string_view pattern, std::vector<PatternToken>& out) {
   return {};
 }
 
+Result<const PatternTokens*> cached_pattern(std::string_view pattern) {
+  constexpr size_t kCachedMax = 64;
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  thread_local std::unordered_map<std::string, PatternTokens, Hash, std::equal_to<>> cache;
+  auto found = cache.find(pattern);
+  if (found != cache.end()) return &found->second;
+  PatternTokens tokens;
+  MS_TRY(split_pattern(pattern, tokens));
+  if (cache.size() >= kCachedMax) cache.clear();
+  const PatternTokens* kept = &cache.emplace(pattern, std::move(tokens)).first->second;
+  return kept;
+}
+
 std::string_view month_name(int index) {
   constexpr std::string_view kNames[] = {"January",   "February", "March",    "April",
                                          "May",       "June",     "July",     "August",
@@ -275,8 +298,7 @@ std::string_view weekday_name(int index) {
 
 Status format_datetime(const Value& v, std::string_view pattern, const TimeZone& local,
                        int64_t now_gmt_micros, std::string& out) {
-  std::vector<PatternToken> tokens;
-  MS_TRY(split_pattern(pattern, tokens));
+  const PatternTokens& tokens = *MS_TRY(cached_pattern(pattern));
   FormatSource source = format_source(v, local, now_gmt_micros);
   out.clear();
   for (const PatternToken& t : tokens) put_token(out, t, source);

@@ -213,4 +213,14 @@ TEST_CASE("datetime format: what is written is read back") {
   }
 }
 
+TEST_CASE("datetime format: more patterns than the cache holds") {
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 300; ++i) {
+      std::string literal = "'p" + std::to_string(i) + "'yyyy";
+      CHECK(format_as(Kind::kDate, "2024-03-07", literal) == "p" + std::to_string(i) + "2024");
+      CHECK(format_as(Kind::kDate, "2024-03-07", "bad") == "MS1207");
+    }
+  }
+}
+
 }  // namespace millstream::value

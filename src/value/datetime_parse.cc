@@ -34,8 +34,7 @@ class PatternParser {
       : text_(text), pattern_(pattern), local_(local), now_(now) {}
 
   Status run(ParsedDateTime& out) {
-    std::vector<PatternToken> tokens;
-    MS_TRY(split_pattern(pattern_, tokens));
+    const PatternTokens& tokens = *MS_TRY(cached_pattern(pattern_));
     for (const PatternToken& t : tokens) {
       size_t start = at_;
       bool is_matched = t.letter == 0 ? take_text(t.literal) : match(t, out);

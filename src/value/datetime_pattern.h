@@ -18,7 +18,12 @@ struct PatternToken {
   std::string source;   // as written, for messages
 };
 
-Status split_pattern(std::string_view pattern, std::vector<PatternToken>& out);
+using PatternTokens = std::vector<PatternToken>;
+
+Status split_pattern(std::string_view pattern, PatternTokens& out);
+// The same from a small cache of the thread: flows use few patterns, many times. Valid until the
+// next call on this thread.
+Result<const PatternTokens*> cached_pattern(std::string_view pattern);
 
 // English names; index 0 = January, Sunday.
 std::string_view month_name(int index);

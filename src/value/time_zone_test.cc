@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -138,6 +139,23 @@ TEST_CASE("time zone: damaged files are refused, every cut of a good one include
     if (zone.ok()) (void)zone.value().offset_at_local(1'700'000'000'000'000);
   }
   CHECK_FALSE(TimeZone::from_tzif(std::string(TimeZone::kMaxFileBytes + 1, 'T'), "x").ok());
+}
+
+TEST_CASE("time zone: the local one follows TZ") {
+  const char* before = std::getenv("TZ");
+  std::string kept = before ? before : "";
+  setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+  CHECK(TimeZone::local().offset_at_gmt(1'720'000'000'000'000) == 7200);
+  setenv("TZ", ":Nowhere/Town", 1);
+  CHECK(TimeZone::local().name() == "GMT");
+  setenv("TZ", "/does/not/exist", 1);
+  CHECK(TimeZone::local().name() == "GMT");
+  if (before) {
+    setenv("TZ", kept.c_str(), 1);
+  } else {
+    unsetenv("TZ");
+  }
+  (void)TimeZone::local();  // whatever the machine says, it must not fail
 }
 
 }  // namespace millstream::value
