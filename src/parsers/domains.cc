@@ -2,6 +2,7 @@
 
 #include "parsers/blob/blob_domain.h"
 #include "parsers/headers/http_headers.h"
+#include "parsers/headers/mq_headers.h"
 #include "parsers/headers/properties.h"
 #include "parsers/json/json_domain.h"
 #include "text/utf8.h"
@@ -27,6 +28,9 @@ constexpr const tree::Domain* kDomains[] = {
     &json::kDomain,
     &blob::kDomain,
     &headers::kProperties,
+    &headers::kMqmd,
+    &headers::kMqrfh2,
+    &headers::kMqdlh,
     &headers::kHttpInputHeader,
     &headers::kHttpReplyHeader,
     &headers::kHttpRequestHeader,
@@ -34,9 +38,8 @@ constexpr const tree::Domain* kDomains[] = {
 };
 
 constexpr std::string_view kKnownUnsupported[] = {
-    "DFDL",  "MRM",    "SOAP",  "MIME",    "JMSMap", "JMSStream", "DataObject",
-    "IDOC",  "MQDLH",  "MQIIH", "MQCIH",   "MQRFH",  "MQMDE",     "MQPCF",
-    "MQCFH", "MQSAPH", "MQWIH", "SMQ_BMH", "MQDEAD",
+    "DFDL",  "MRM",   "SOAP",  "MIME",  "JMSMap", "JMSStream", "DataObject", "IDOC",    "MQIIH",
+    "MQCIH", "MQRFH", "MQMDE", "MQPCF", "MQCFH",  "MQSAPH",    "MQWIH",      "SMQ_BMH",
 };
 
 }  // namespace
