@@ -17,7 +17,7 @@ using value::Value;
 
 // The fast loop works only where this many bytes follow, so that none of its steps looks behind the
 // end; the general path does the rest.
-constexpr ptrdiff_t kRoom = 64;
+constexpr ptrdiff_t kRoom = 24;
 constexpr common::XmlAttributeTypes kXmlnscAttributeTypes{
     tree::xmlnsc::kAttribute, tree::xmlnsc::kSingleAttribute, tree::xmlnsc::kNamespaceDecl,
     tree::xmlnsc::kSingleNamespaceDecl};
@@ -66,7 +66,12 @@ bool XmlnscParser::run_plain(Element* target, bool is_all) {
     auto size = static_cast<uint32_t>(after_name - name);
     if (end - after_name < kRoom || *after_name != '>') break;
     const base::QName* qname = namespaces_.cached(cache, name, size, true);
-    if (!qname) break;
+    if (__builtin_expect(!qname, 0)) {
+      // Seen for the first time in this scope. What is no name is left to the tokenizer.
+      if (!format::is_xml_name({name, size})) break;
+      qname = namespaces_.element_name({name, size});
+      if (!qname) break;
+    }
     const char* text = after_name + 1;
     const char* stop = is_low(*text) ? scan::skip_space(text, end) : scan::text_stop(text, end);
     if (end - stop < kRoom + static_cast<ptrdiff_t>(size) || *stop != '<') break;
