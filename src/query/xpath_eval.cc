@@ -411,14 +411,72 @@ bool XPathEvaluation::walk_backwards(Element* top, Accept&& accept) {
   return true;
 }
 
+bool XPathEvaluation::is_child_node(Element* e) {
+  XPathNodeKind k = classifier_.kind_of(e);
+  return k != XPathNodeKind::kAttribute && k != XPathNodeKind::kNamespace &&
+         k != XPathNodeKind::kNone;
+}
+
+template <typename Accept>
+void XPathEvaluation::walk_siblings(const XPathNode& from, bool is_forward, Accept&& accept) {
+  Element* e = from.element;
+  if (from.is_text) {
+    // The own text comes before all children of its element.
+    if (!is_forward) return;
+    for (Element* c = tree::first_child(e); c; c = tree::next_sibling(c)) {
+      if (is_child_node(c) && !accept(XPathNode{c})) return;
+    }
+    return;
+  }
+  if (e == root_ || !e->parent || !is_child_node(e)) return;
+  for (Element* c = e; (c = is_forward ? tree::next_sibling(c) : c->prev);) {
+    if (is_child_node(c) && !accept(XPathNode{c})) return;
+  }
+  if (!is_forward && has_own_text(e->parent)) accept(XPathNode{e->parent, true});
+}
+
+// All that begins after this node ends. After the own text, and after an attribute, come the
+// children of the element.
+template <typename Accept>
+void XPathEvaluation::walk_following(const XPathNode& from, Accept&& accept) {
+  bool is_first = true;
+  for (XPathNode n = from; n.element; n = {parent_of(n)}) {
+    Element* c = nullptr;
+    if (n.is_text) {
+      c = tree::first_child(n.element);
+    } else if (is_first && !is_child_node(n.element)) {
+      Element* p = n.element->parent;
+      if (p && has_own_text(p) && !accept(XPathNode{p, true})) return;
+      c = tree::next_sibling(n.element);
+    } else if (n.element != root_) {
+      c = tree::next_sibling(n.element);
+    }
+    for (; c; c = tree::next_sibling(c)) {
+      if (!is_child_node(c)) continue;
+      if (!accept(XPathNode{c}) || !walk_below(c, accept)) return;
+    }
+    is_first = false;
+  }
+}
+
+// All that ends before this node begins: ancestors are not among it.
+template <typename Accept>
+void XPathEvaluation::walk_preceding(const XPathNode& from, Accept&& accept) {
+  XPathNode n = from;
+  while (Element* p = n.element ? parent_of(n) : nullptr) {
+    if (!n.is_text) {
+      for (Element* c = n.element->prev; c; c = c->prev) {
+        if (is_child_node(c) && !walk_backwards(c, accept)) return;
+      }
+      if (is_child_node(n.element) && has_own_text(p) && !accept(XPathNode{p, true})) return;
+    }
+    n = {p};
+  }
+}
+
 template <typename Accept>
 void XPathEvaluation::walk(XPathAxis axis, const XPathNode& from, Accept&& accept) {
   Element* e = from.element;
-  auto is_child = [this](Element* c) {
-    XPathNodeKind k = classifier_.kind_of(c);
-    return k != XPathNodeKind::kAttribute && k != XPathNodeKind::kNamespace &&
-           k != XPathNodeKind::kNone;
-  };
   bool has_children = !from.is_text && classifier_.kind_of(e) == XPathNodeKind::kElement;
   switch (axis) {
     case XPathAxis::kSelf:
@@ -456,67 +514,17 @@ void XPathEvaluation::walk(XPathAxis axis, const XPathNode& from, Accept&& accep
       if (has_children) walk_below(e, accept);
       return;
     case XPathAxis::kFollowingSibling:
-    case XPathAxis::kPrecedingSibling: {
-      if (e == root_ && !from.is_text) return;
-      bool is_forward = axis == XPathAxis::kFollowingSibling;
-      if (from.is_text) {
-        // The own text comes before all children of its element.
-        if (!is_forward) return;
-        for (Element* c = tree::first_child(e); c; c = tree::next_sibling(c)) {
-          if (is_child(c) && !accept(XPathNode{c})) return;
-        }
-        return;
-      }
-      if (!is_child(e) || !e->parent) return;
-      Element* c = e;
-      while ((c = is_forward ? tree::next_sibling(c) : c->prev)) {
-        if (is_child(c) && !accept(XPathNode{c})) return;
-      }
-      if (!is_forward && has_own_text(e->parent)) accept(XPathNode{e->parent, true});
+      walk_siblings(from, true, accept);
       return;
-    }
-    case XPathAxis::kFollowing: {
-      // All that begins after this node ends.
-      XPathNode n = from;
-      bool is_first = true;
-      while (n.element) {
-        Element* c = nullptr;
-        bool is_inner = n.is_text || (is_first && !is_child(n.element));
-        // After the own text, and after an attribute, come the children of the element.
-        if (n.is_text) {
-          c = tree::first_child(n.element);
-        } else if (is_inner) {
-          Element* p = n.element->parent;
-          if (p && has_own_text(p) && !accept(XPathNode{p, true})) return;
-          c = tree::next_sibling(n.element);
-        } else if (n.element != root_) {
-          c = tree::next_sibling(n.element);
-        }
-        for (; c; c = tree::next_sibling(c)) {
-          if (!is_child(c)) continue;
-          if (!accept(XPathNode{c}) || !walk_below(c, accept)) return;
-        }
-        n = {parent_of(n)};
-        is_first = false;
-      }
+    case XPathAxis::kPrecedingSibling:
+      walk_siblings(from, false, accept);
       return;
-    }
-    case XPathAxis::kPreceding: {
-      // All that ends before this node begins: ancestors are not among it.
-      XPathNode n = from;
-      while (n.element) {
-        Element* p = parent_of(n);
-        if (!p) return;
-        if (!n.is_text) {
-          for (Element* c = n.element->prev; c; c = c->prev) {
-            if (is_child(c) && !walk_backwards(c, accept)) return;
-          }
-          if (is_child(n.element) && has_own_text(p) && !accept(XPathNode{p, true})) return;
-        }
-        n = {p};
-      }
+    case XPathAxis::kFollowing:
+      walk_following(from, accept);
       return;
-    }
+    case XPathAxis::kPreceding:
+      walk_preceding(from, accept);
+      return;
   }
 }
 

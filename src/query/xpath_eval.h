@@ -47,6 +47,13 @@ class XPathEvaluation {
   bool walk_below(tree::Element* top, Accept&& accept);
   template <typename Accept>
   bool walk_backwards(tree::Element* top, Accept&& accept);
+  template <typename Accept>
+  void walk_siblings(const XPathNode& from, bool is_forward, Accept&& accept);
+  template <typename Accept>
+  void walk_following(const XPathNode& from, Accept&& accept);
+  template <typename Accept>
+  void walk_preceding(const XPathNode& from, Accept&& accept);
+  bool is_child_node(tree::Element* e);  // neither attribute nor declaration
   bool matches(const XPathStep& step, const XPathNode& n);
   tree::Element* parent_of(const XPathNode& n) const;
 

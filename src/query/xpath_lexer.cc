@@ -108,6 +108,26 @@ void XPathLexer::read_name() {
   token = XPathToken::kName;
 }
 
+void XPathLexer::read_literal(char quote) {
+  size_t end = text_.find(quote, at_ + 1);
+  if (end == std::string_view::npos) return fail("the string is not closed");
+  text = text_.substr(at_ + 1, end - at_ - 1);
+  at_ = end + 1;
+  token = XPathToken::kLiteral;
+}
+
+void XPathLexer::read_variable() {
+  ++at_;
+  text = take_ncname();
+  if (!text.empty() && at(":") && !at("::")) {
+    ++at_;
+    prefix = text;
+    text = take_ncname();
+  }
+  if (text.empty()) return fail("a variable name is expected after $");
+  token = XPathToken::kVariable;
+}
+
 void XPathLexer::next() {
   XPathToken before = token;
   skip_space();
@@ -118,14 +138,7 @@ void XPathLexer::next() {
     return;
   }
   char c = text_[at_];
-  if (c == '"' || c == '\'') {
-    size_t end = text_.find(c, at_ + 1);
-    if (end == std::string_view::npos) return fail("the string is not closed");
-    text = text_.substr(at_ + 1, end - at_ - 1);
-    at_ = end + 1;
-    token = XPathToken::kLiteral;
-    return;
-  }
+  if (c == '"' || c == '\'') return read_literal(c);
   if (is_xpath_digit(c) || (c == '.' && at_ + 1 < text_.size() && is_xpath_digit(text_[at_ + 1]))) {
     size_t start = at_;
     while (at_ < text_.size() && is_xpath_digit(text_[at_])) ++at_;
@@ -135,18 +148,7 @@ void XPathLexer::next() {
     token = XPathToken::kNumber;
     return;
   }
-  if (c == '$') {
-    ++at_;
-    text = take_ncname();
-    if (!text.empty() && at(":") && !at("::")) {
-      ++at_;
-      prefix = text;
-      text = take_ncname();
-    }
-    if (text.empty()) return fail("a variable name is expected after $");
-    token = XPathToken::kVariable;
-    return;
-  }
+  if (c == '$') return read_variable();
   bool is_operator_place = operator_may_follow(before);
   if (c == '*') {
     ++at_;

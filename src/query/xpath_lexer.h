@@ -59,6 +59,8 @@ class XPathLexer {
   void skip_space();
   bool operator_may_follow(XPathToken before) const;
   void read_name();
+  void read_literal(char quote);
+  void read_variable();
   std::string_view take_ncname();
   bool at(std::string_view s) const { return text_.substr(at_, s.size()) == s; }
 
