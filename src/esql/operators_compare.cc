@@ -2,8 +2,9 @@
 #include <cstring>
 #include <span>
 
-#include "esql/errors_gen.h"
+#include "esql/builtins/arguments.h"
 #include "esql/cast.h"
+#include "esql/errors_gen.h"
 #include "esql/operators.h"
 #include "text/utf8.h"
 #include "value/datetime.h"
@@ -195,57 +196,97 @@ Status order_mixed(EvalContext& context, const Value& a, const Value& b, Compare
       {symbol_of_compare(op), value::kind_name(a.kind), value::kind_name(b.kind)});
 }
 
-// One character of a LIKE pattern.
-struct LikeItem {
-  enum class Type : uint8_t { kLiteral, kOne, kMany } type = Type::kLiteral;
-  std::string_view bytes;  // of the character
-  size_t size = 0;         // in the pattern, with its escape
-};
-
 std::string_view character_at(std::string_view s, size_t at) {
   return s.substr(at, text::advance_code_points(s, at, 1) - at);
 }
 
-LikeItem like_item(std::string_view pattern, size_t at, std::string_view escape) {
-  std::string_view c = character_at(pattern, at);
-  if (!escape.empty() && c == escape) {
-    std::string_view next = character_at(pattern, at + c.size());
-    return {LikeItem::Type::kLiteral, next, c.size() + next.size()};
+// What stands between two % of a LIKE pattern, its escapes resolved.
+struct LikeSegment {
+  // For _; no byte of UTF-8.
+  static constexpr char kAnyCharacter = '\xFF';
+
+  std::string_view text;
+  bool has_any = false;
+
+  // Where a match that starts at `at` ends; npos = none.
+  size_t match_at(std::string_view s, size_t at) const {
+    for (char c : text) {
+      if (at >= s.size()) return std::string_view::npos;
+      if (c == kAnyCharacter) {
+        at = text::advance_code_points(s, at, 1);
+      } else if (s[at++] != c) {
+        return std::string_view::npos;
+      }
+    }
+    return at;
   }
-  if (c == "%") return {LikeItem::Type::kMany, c, 1};
-  if (c == "_") return {LikeItem::Type::kOne, c, 1};
-  return {LikeItem::Type::kLiteral, c, c.size()};
+
+  // The end of the first match at or behind `at`.
+  size_t find_end(std::string_view s, size_t at) const {
+    if (!has_any) {
+      size_t found = builtins::find_part(s, text, at);
+      return found == std::string_view::npos ? found : found + text.size();
+    }
+    for (; at < s.size(); at = text::advance_code_points(s, at, 1)) {
+      size_t end = match_at(s, at);
+      if (end != std::string_view::npos) return end;
+    }
+    return std::string_view::npos;
+  }
+
+  // True when a match that starts at or behind `from` ends the text.
+  bool matches_end(std::string_view s, size_t from) const {
+    size_t count = 0;  // characters: bytes that continue none
+    for (char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    size_t start = text::retreat_code_points(s, s.size(), count);
+    return start >= from && match_at(s, start) == s.size();
+  }
+};
+
+// Reads the pattern up to the next % or its end; `has_more` says which. `buffer` has room for the
+// whole pattern and is used again for every segment.
+LikeSegment next_like_segment(std::string_view pattern, std::string_view escape, size_t& at,
+                              bool& has_more, char* buffer) {
+  LikeSegment out;
+  size_t size = 0;
+  has_more = false;
+  while (at < pattern.size()) {
+    std::string_view c = character_at(pattern, at);
+    at += c.size();
+    if (!escape.empty() && c == escape) {
+      c = character_at(pattern, at);
+      at += c.size();
+    } else if (c == "%") {
+      has_more = true;
+      break;
+    } else if (c == "_") {
+      buffer[size++] = LikeSegment::kAnyCharacter;
+      out.has_any = true;
+      continue;
+    }
+    if (!c.empty()) std::memcpy(buffer + size, c.data(), c.size());
+    size += c.size();
+  }
+  out.text = {buffer, size};
+  return out;
 }
 
-// Goes back only to the newest %, which is enough: an earlier one cannot help.
-bool matches_like(std::string_view s, std::string_view pattern, std::string_view escape) {
-  size_t i = 0, p = 0;
-  size_t retry_text = 0, retry_pattern = std::string_view::npos;
+// Segments are placed from left to right, each as early as it can be; the last one ends the text.
+bool matches_like(EvalContext& context, std::string_view s, std::string_view pattern,
+                  std::string_view escape) {
+  char* buffer = context.arena().bytes(pattern.size());
+  size_t at = 0;
+  bool has_more = false;
+  LikeSegment segment = next_like_segment(pattern, escape, at, has_more, buffer);
+  size_t position = segment.match_at(s, 0);
+  if (position == std::string_view::npos) return false;
+  if (!has_more) return position == s.size();
   while (true) {
-    if (p < pattern.size()) {
-      LikeItem item = like_item(pattern, p, escape);
-      if (item.type == LikeItem::Type::kMany) {
-        p += item.size;
-        retry_pattern = p;
-        retry_text = i;
-        if (p == pattern.size()) return true;
-        continue;
-      }
-      if (i < s.size()) {
-        std::string_view c = character_at(s, i);
-        if (item.type == LikeItem::Type::kOne || c == item.bytes) {
-          i += c.size();
-          p += item.size;
-          continue;
-        }
-      }
-    } else if (i == s.size()) {
-      return true;
-    }
-    if (retry_pattern == std::string_view::npos || retry_text >= s.size()) return false;
-    retry_text += character_at(s, retry_text).size();
-    i = retry_text;
-    p = retry_pattern;
+    segment = next_like_segment(pattern, escape, at, has_more, buffer);
+    if (!has_more) return segment.matches_end(s, position);
+    if (segment.text.empty()) continue;
+    position = segment.find_end(s, position);
+    if (position == std::string_view::npos) return false;
   }
 }
 
@@ -288,7 +329,8 @@ Status compare(EvalContext& context, CompareOp op, const Value& a, const Value& 
   return {};
 }
 
-Status like(EvalContext&, const Value& text, const Value& pattern, const Value& escape, Tri& out) {
+Status like(EvalContext& context, const Value& text, const Value& pattern, const Value& escape,
+            Tri& out) {
   if (text.is_null() || pattern.is_null()) {
     out = Tri::kUnknown;
     return {};
@@ -306,7 +348,7 @@ Status like(EvalContext&, const Value& text, const Value& pattern, const Value& 
     escape_text = escape.text();
     MS_TRY(check_like_escape(pattern.text(), escape_text));
   }
-  out = matches_like(text.text(), pattern.text(), escape_text) ? Tri::kTrue : Tri::kFalse;
+  out = matches_like(context, text.text(), pattern.text(), escape_text) ? Tri::kTrue : Tri::kFalse;
   return {};
 }
 

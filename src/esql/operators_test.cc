@@ -336,6 +336,22 @@ TEST_CASE_FIXTURE(OperatorsFixture, "LIKE") {
   CHECK(matches("a", "a", "!!") == "MS1516");
   std::string many(20'000, 'a');
   CHECK(matches(many, "%a%a%a%a%a%a%a%b") == "F");
+  std::string hostile(400'000, 'a');
+  CHECK(matches(hostile, "%" + hostile.substr(0, 200'000) + "b%") == "F");
+  CHECK(matches(hostile, "%" + hostile.substr(0, 200'000) + "%") == "T");
+  CHECK(matches("a", std::string(100'000, '%')) == "T");
+  CHECK(matches("ab", "ab%b") == "F");
+  CHECK(matches("abb", "ab%b") == "T");
+  CHECK(matches("ab", "%_b") == "T");
+  CHECK(matches("b", "%_b") == "F");
+  CHECK(matches("\xC3\xA9"
+                "b",
+                "%_b") == "T");
+  CHECK(matches("xayzb", "%a_%b") == "T");
+  CHECK(matches("xab", "%a_%b") == "F");
+  CHECK(matches("abc", "%%%") == "T");
+  CHECK(matches("abc", "%___%") == "T");
+  CHECK(matches("abc", "%____%") == "F");
   Tri out;
   REQUIRE(like(context, Value::null(), text("a"), Value::null(), out).ok());
   CHECK(out == Tri::kUnknown);
@@ -343,6 +359,39 @@ TEST_CASE_FIXTURE(OperatorsFixture, "LIKE") {
   CHECK(out == Tri::kUnknown);
   CHECK(!like(context, whole(1), text("a"), Value::null(), out).ok());
   CHECK(!like(context, text("a"), text("a"), whole(1), out).ok());
+}
+
+bool matches_naively(std::string_view s, std::string_view p) {
+  if (p.empty()) return s.empty();
+  if (p[0] == '%') {
+    return matches_naively(s, p.substr(1)) || (!s.empty() && matches_naively(s.substr(1), p));
+  }
+  if (s.empty() || (p[0] != '_' && p[0] != s[0])) return false;
+  return matches_naively(s.substr(1), p.substr(1));
+}
+
+TEST_CASE_FIXTURE(OperatorsFixture, "LIKE agrees with its definition on all short patterns") {
+  // Patterns over {a, b, %, _} of up to five characters beside texts over {a, b} of up to five.
+  auto nth = [](unsigned n, unsigned size, std::string_view letters) {
+    std::string out;
+    for (unsigned i = 0; i < size; ++i, n /= static_cast<unsigned>(letters.size()))
+      out += letters[n % letters.size()];
+    return out;
+  };
+  int wrong = 0;
+  for (unsigned pattern_size = 0; pattern_size <= 5; ++pattern_size) {
+    for (unsigned p = 0; p < 1u << (2 * pattern_size); ++p) {
+      std::string pattern = nth(p, pattern_size, "ab%_");
+      for (unsigned size = 0; size <= 5; ++size) {
+        for (unsigned t = 0; t < 1u << size; ++t) {
+          std::string s = nth(t, size, "ab");
+          if (matches(s, pattern) == (matches_naively(s, pattern) ? "T" : "F")) continue;
+          if (++wrong < 10) FAIL_CHECK(s, " LIKE ", pattern);
+        }
+      }
+    }
+  }
+  CHECK(wrong == 0);
 }
 
 TEST_CASE_FIXTURE(OperatorsFixture, "three-valued logic") {
