@@ -16,7 +16,9 @@ namespace millstream::http {
 namespace {
 constexpr size_t kReadAhead = 16 * 1024;      // pipelined bytes read together with a known body
 constexpr size_t kInlinePayloadBytes = 4096;  // copied behind the head: cheaper than a second part
-constexpr size_t kExpectedBytesMax = 8 * 1024 * 1024;
+// A length is only a promise: beyond this, memory follows what has really been received.
+constexpr size_t kReserveBytes = 4 * 1024 * 1024;
+constexpr size_t kAlwaysGrantedBytes = 128 * 1024;  // also when buffer_bytes_max is reached
 constexpr int64_t kTimeoutReplyGrace = 10 * net::kSecond;
 constexpr char kContinue[] = "HTTP/1.1 100 Continue\r\n\r\n";
 }  // namespace
@@ -92,20 +94,26 @@ size_t Connection::receive_target() const {
   if (state_ == State::kBody && !head.is_chunked) {
     return parser_.head_bytes() + static_cast<size_t>(head.content_length);
   }
-  return std::max(used_ + 1, std::min(expected_bytes_, kExpectedBytesMax));
+  return std::max(used_ + 1, std::min(expected_bytes_, kReserveBytes));
+}
+
+// Room for more of a message of `target` bytes in all.
+bool Connection::reserve(size_t target) {
+  if (state_ == State::kBody) target = std::max(target, used_ * 2);  // keeps chunked bodies linear
+  size_t capacity = std::max(std::min(target, std::max(used_ * 2, kReserveBytes)), used_ + 1);
+  if (buffer_.capacity() >= capacity) return true;
+  net::BufferPool& pool = reactor_.buffers();
+  bool is_granted = capacity <= kAlwaysGrantedBytes ||
+                    pool.in_use_bytes() + capacity <= shard_.server().options().buffer_bytes_max;
+  if (is_granted && pool.grow(buffer_, used_, capacity)) return true;
+  refuse(503, "too much memory in use");
+  return false;
 }
 
 bool Connection::receive() {
   if (!is_readable_) return false;
   size_t target = receive_target();
-  if (buffer_.capacity() < target) {
-    // Doubling keeps chunked bodies linear; a known length is taken at once.
-    size_t capacity = std::max(target, state_ == State::kBody ? used_ * 2 : used_);
-    if (!reactor_.buffers().grow(buffer_, used_, capacity)) {
-      refuse(503, "out of memory");
-      return false;
-    }
-  }
+  if (buffer_.capacity() < target && !reserve(target)) return false;
   size_t room = std::min(buffer_.capacity() - used_, std::max(target - used_, kReadAhead));
   ssize_t n = recv(fd_, buffer_.data() + used_, room, 0);
   shard_.receive_calls.add();
@@ -155,6 +163,8 @@ void Connection::begin_body() {
   if (head.is_chunked) {
     chunks_.reset();
     body_in_ = body_out_ = head_bytes;
+  } else if (!reserve(receive_target())) {
+    return;
   }
   if (head.expects_continue && used_ == head_bytes) {
     shard_.send_calls.add();

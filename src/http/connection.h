@@ -30,6 +30,7 @@ class Connection final : private net::IoHandler {
   void on_io(uint32_t events) override;
   void process();
   bool receive();
+  bool reserve(size_t target);
   size_t receive_target() const;
   void advance();
   void advance_body();

@@ -22,6 +22,8 @@ struct ServerOptions {
   MessageLimits limits;
   size_t in_flight_max = 10'000;    // beyond: 503 with Retry-After
   size_t connections_max = 50'000;  // beyond: closed at once
+  // Of requests being received or handled, on each reactor; a large body beyond it gets 503.
+  size_t buffer_bytes_max = size_t{2} << 30;
   int64_t head_timeout_ns =
       10 * net::kSecond;  // from the first byte of a request to its last header
   int64_t idle_timeout_ns = 60 * net::kSecond;  // between requests

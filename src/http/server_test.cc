@@ -338,6 +338,26 @@ TEST_CASE("limits: body 413 with and without length, target 414, fields 431") {
   CHECK(status_of(fields.read_reply()) == 431);
 }
 
+TEST_CASE("the memory of requests on a reactor is bounded") {
+  http::ServerOptions options;
+  options.buffer_bytes_max = 6'000'000;
+  TestServer t(echo_request, options);
+  RawClient first(t.port), second(t.port), small(t.port);
+  std::string body(3'000'000, 'm');
+  first.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n" + body.substr(1));
+  size_t in_use = 0;
+  t.wait_for([&] {
+    t.pool->run_on(0, [&] { in_use = t.pool->reactor(0).buffers().in_use_bytes(); });
+    return in_use > 4'000'000;
+  });
+  second.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n");
+  CHECK(status_of(second.read_reply()) == 503);
+  small.send(post_text("small"));
+  CHECK(status_of(small.read_reply()) == 200);
+  first.send("m");
+  CHECK(body_of(first.read_reply()) == body);
+}
+
 TEST_CASE("slow clients: heads 408, bodies 408, idle connections closed") {
   TestServer t(echo_request);
   RawClient head(t.port), body(t.port), idle(t.port), steady(t.port);

@@ -65,6 +65,7 @@ class BufferPool {
   bool grow(Buffer& buffer, size_t used, size_t capacity);
   size_t kept_bytes() const { return kept_bytes_; }
   size_t mapped_bytes() const { return mapped_bytes_; }
+  size_t in_use_bytes() const { return mapped_bytes_ - kept_bytes_; }
 
  private:
   friend class Buffer;
