@@ -179,7 +179,8 @@ def case(rng):
             x = EXACT.scaleb(Decimal(rng.randrange(10**17) ** 2), rng.randrange(-9, 9))
             a = str(x)
         value = c.sqrt(x)
-        return f"sqrt|{a}||{'ERROR' if c.flags[InvalidOperation] and not x.is_nan() and x.is_signed() and x != 0 else show(value)}"
+        is_refused = c.flags[InvalidOperation] and not x.is_nan() and x.is_signed() and x != 0
+        return f"sqrt|{a}||{'ERROR' if is_refused else show(value)}"
     if name == "round":
         scale, mode, answer = round_case(rng, a)
         return f"round|{a}|{scale},{mode}|{answer}"

@@ -56,6 +56,21 @@ size_t find_part(std::string_view s, std::string_view x, size_t from) {
   return static_cast<size_t>(static_cast<const char*>(at) - s.data());
 }
 
+namespace {
+
+bool is_known_ascii(EvalContext& context, std::string_view s) {
+  constexpr size_t kWorthRemembering = 256;
+  if (s.data() == context.ascii_text && s.size() <= context.ascii_size) return true;
+  if (!text::is_ascii(s)) return false;
+  if (s.size() >= kWorthRemembering) {
+    context.ascii_text = s.data();
+    context.ascii_size = s.size();
+  }
+  return true;
+}
+
+}  // namespace
+
 Status Singletons::create(EvalContext& context, const char* function, int index, const Value& v,
                           Singletons& out) {
   out.kind_ = v.kind;
@@ -63,7 +78,7 @@ Status Singletons::create(EvalContext& context, const char* function, int index,
   switch (v.kind) {
     case Kind::kCharacter:
       out.bytes_ = v.text();
-      out.is_multibyte_ = !text::is_ascii(v.text());
+      out.is_multibyte_ = !is_known_ascii(context, v.text());
       return {};
     case Kind::kBlob:
       out.bytes_ = v.text();

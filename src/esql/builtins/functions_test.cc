@@ -522,6 +522,25 @@ TEST_CASE_FIXTURE(FunctionsFixture, "RAND is in range, and a seed repeats its se
   CHECK(out.real != again.real);
 }
 
+TEST_CASE_FIXTURE(FunctionsFixture, "parts of long texts, ASCII or not, count characters") {
+  std::string record(1000, 'x');
+  std::string longer = record + "\xC3\xA9\xC3\xA9y";
+  Value args[] = {Value::make_character(std::string_view(longer).substr(0, 1000)),
+                  Value::make_integer(999), Value::make_integer(5)};
+  Value out;
+  REQUIRE(fn_substring(context, args, out).ok());
+  CHECK(out.text() == "xx");
+  args[0] = Value::make_character(longer);  // the same start, no longer ASCII
+  REQUIRE(fn_substring(context, args, out).ok());
+  CHECK(out.text() == "xx\xC3\xA9\xC3\xA9y");
+  REQUIRE(fn_length(context, {args, 1}, out).ok());
+  CHECK(out.integer == 1003);
+  args[0] = Value::make_character(std::string_view(longer).substr(0, 500));
+  args[1] = Value::make_integer(500);
+  REQUIRE(fn_substring(context, args, out).ok());
+  CHECK(out.text() == "x");
+}
+
 TEST_CASE_FIXTURE(FunctionsFixture, "hostile texts take linear time") {
   constexpr size_t kSize = 400'000;
   std::string source(kSize, 'a'), part(kSize / 2, 'a');
