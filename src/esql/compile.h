@@ -93,6 +93,7 @@ const ExprNode* compile_the(Compiler& c, const ast::TheExpr& e);
 const StmtNode* compile_set(Compiler& c, const ast::SetStmt& s);
 const StmtNode* compile_control(Compiler& c, const ast::Stmt& s);
 const StmtNode* compile_action(Compiler& c, const ast::Stmt& s);
+const StmtNode* compile_eval_statement(Compiler& c, const ast::EvalStmt& s);
 const StmtNode* compile_tree_statement(Compiler& c, const ast::Stmt& s);
 
 // Routines of the Toolkit's Compute template, recognised by their text.
