@@ -28,6 +28,7 @@ if(MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 include_directories(${CMAKE_SOURCE_DIR}/src)
+add_compile_definitions(MS_VERSION="${PROJECT_VERSION}")
 enable_testing()
 set(MS_LIBRARIES "" CACHE INTERNAL "")
 

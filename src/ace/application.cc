@@ -6,8 +6,6 @@
 #include "ace/errors_gen.h"
 #include "ace/flatten.h"
 #include "ace/flow_file.h"
-#include "esql/shared.h"
-#include "mqi/constants.h"
 #include "nodes/registry.h"
 
 namespace millstream::ace {
@@ -126,12 +124,7 @@ class ApplicationBuilder {
             {r.file(), std::move(text).value(), schema_of(r.path()), static_cast<uint32_t>(unit)});
       }
     }
-    esql::LinkOptions link;
-    link.names = application_->names_.get();
-    link.find_constant = [](std::string_view name, value::Value& out) {
-      return mqi::find_mq_constant(name, out);
-    };
-    program.link(link);
+    program.link(nodes::common::esql_link_options(*application_->names_));
     for (const esql::Diagnostic& d : program.diagnostics()) {
       base::Position position{d.file, d.line, d.column};
       if (d.level == esql::DiagnosticLevel::kError) {

@@ -32,10 +32,10 @@ class [[nodiscard]] Result {
  public:
   Result(T value) : has_value_(true) { new (&value_) T(std::move(value)); }
   Result(Status status) : error_(status.take_error()) {}
-  Result(Result&& other) : has_value_(other.has_value_), error_(std::move(other.error_)) {
+  Result(Result&& other) noexcept : has_value_(other.has_value_), error_(std::move(other.error_)) {
     if (has_value_) new (&value_) T(std::move(other.value_));
   }
-  Result& operator=(Result&& other) {
+  Result& operator=(Result&& other) noexcept {
     if (this != &other) {
       this->~Result();
       new (this) Result(std::move(other));

@@ -378,6 +378,30 @@ constexpr Topic kTopics[] = {
      "The place '{0}' cannot be created: {1}.\n"
      "\n"
      "Error, RecoverableException. Begin the path at a tree that exists in this node, such as $OutputLocalEnvironment or $Environment.\n"},
+    {"error", "MS1480", "The message ends inside its {0} header: {1} bytes are too few.",
+     "The message ends inside its {0} header: {1} bytes are too few.\n"
+     "\n"
+     "Error, ParserException. The Format field before it promises this header. Correct the sender's Format, or the length.\n"},
+    {"error", "MS1481", "There is no {0} header at this place of the message: the structure identifier is another.",
+     "There is no {0} header at this place of the message: the structure identifier is another.\n"
+     "\n"
+     "Error, ParserException. The Format field before it promises this header. Correct the sender's Format.\n"},
+    {"error", "MS1482", "Version {1} of {0} is not supported.",
+     "Version {1} of {0} is not supported.\n"
+     "\n"
+     "Error, ParserException. Versions 1 and 2 are. Check the byte order of the sender.\n"},
+    {"error", "MS1483", "{0}.{1} cannot be written: {2}.",
+     "{0}.{1} cannot be written: {2}.\n"
+     "\n"
+     "Error, ParserException. Set the field to a value of its type and length.\n"},
+    {"error", "MS1484", "The {0} header states a length of {1}, which does not fit the message.",
+     "The {0} header states a length of {1}, which does not fit the message.\n"
+     "\n"
+     "Error, ParserException. Correct the sender: the length counts the whole header and is a multiple of 4.\n"},
+    {"error", "MS1485", "A folder of MQRFH2 cannot be read at byte {1}: {2}. It begins with '{0}'.",
+     "A folder of MQRFH2 cannot be read at byte {1}: {2}. It begins with '{0}'.\n"
+     "\n"
+     "Error, ParserException. A folder is one XML element without attributes other than dt.\n"},
     {"error", "MS1500", "A DECIMAL result is beyond 10 to the power of 1,000,000,000 when calculating '{0}'.",
      "A DECIMAL result is beyond 10 to the power of 1,000,000,000 when calculating '{0}'.\n"
      "\n"
@@ -514,6 +538,10 @@ constexpr Topic kTopics[] = {
      "There is no domain '{0}' for the input.\n"
      "\n"
      "Error, found while loading. Use xmlnsc, xmlns, json, blob or properties.\n"},
+    {"error", "MS1646", "The source of the test does not load: {0}",
+     "The source of the test does not load: {0}\n"
+     "\n"
+     "Error, found while loading. Correct the ESQL of the test.\n"},
     {"error", "MS1651", "The tree '{0}' cannot be changed.",
      "The tree '{0}' cannot be changed.\n"
      "\n"
@@ -710,8 +738,8 @@ constexpr Topic kTopics[] = {
      "The message domain '{0}' cannot be used here. {1}\n"
      "\n"
      "Error, found while loading. Use one of XMLNSC, XMLNS, JSON and BLOB; the README has the table of what runs.\n"},
-    {"error", "MS1802", "'{0}' is not a place in the message: {1}.",
-     "'{0}' is not a place in the message: {1}.\n"
+    {"error", "MS1802", "'{0}' does not begin with a tree of the message (Root, LocalEnvironment, Environment or ExceptionList).",
+     "'{0}' does not begin with a tree of the message (Root, LocalEnvironment, Environment or ExceptionList).\n"
      "\n"
      "Error, found while loading. Write a field reference such as InputRoot.XMLNSC.Order or Environment.Variables.Answer.\n"},
     {"error", "MS1820", "Row {0} of the filter table: {1}",
@@ -838,6 +866,22 @@ constexpr Topic kTopics[] = {
      "Promoted property '{0}' refers to node '{1}', which is not in this flow.\n"
      "\n"
      "Error, found while loading. Open the flow in the Toolkit; the promotion is left over from a deleted node.\n"},
+    {"error", "MS2000", "Cannot listen on {0}:{1}.",
+     "Cannot listen on {0}:{1}.\n"
+     "\n"
+     "Error, found while loading. Another process has the port, or this user may not open it. Choose another one with --http-port.\n"},
+    {"error", "MS2001", "No application could be started.",
+     "No application could be started.\n"
+     "\n"
+     "Error, found while loading. Correct the errors above, or look at them again with `millstream check`.\n"},
+    {"error", "MS2002", "Application '{0}' is not started because of the errors above.",
+     "Application '{0}' is not started because of the errors above.\n"
+     "\n"
+     "Error, found while loading. Correct them, or start the other applications with --partial.\n"},
+    {"error", "MS2003", "The setting {0} is '{1}'; it must be {2}.",
+     "The setting {0} is '{1}'; it must be {2}.\n"
+     "\n"
+     "Error, found while loading. See docs/operate/server-conf.md.\n"},
     {"function", "ABS", "ABS(number)",
      "ABS(number)\n"
      "\n"
@@ -1704,6 +1748,47 @@ constexpr Topic kTopics[] = {
      "| `parserXmlnscProcessingInstructionsRetainMode` | `none`, `all` | `none` | Keep processing instructions (XMLNSC). |\n"
      "| `parserXmlnscBuildTreeUsingXMLSchema` | boolean | `false` | Give elements the types of the XML schema. Any other value than the default is refused at load: building the tree with schema types is not supported yet. |\n"
      "| `parserXmlnscUseForXmlnsDomain` | boolean | `false` | Use the XMLNSC parser where XMLNS is named. |\n"},
+    {"node", "Route", "ComIbmRoute",
+     "Tries the XPath expressions of its filter table in order and sends the message to the terminals of those that are true; to default when none is.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmRoute` |\n"
+     "| Type in exception lists | `ComIbmRouteNode` |\n"
+     "| Type in statistics | `RouteNode` |\n"
+     "| Family | routing |\n"
+     "| Support | full |\n"
+     "| Since | 0.1 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `default`, and those the flow names |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `distributionMode` | `all`, `first` | `all` | Send to the terminal of every expression that is true, or only of the first. |\n"
+     "\n"
+     "## Table filterTable\n"
+     "\n"
+     "The rules, in the order in which they are tried.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `filterPattern` | XPath 1.0 expression over $Root, $Body, $LocalEnvironment, $Environment. |\n"
+     "| `routingOutputTerminal` | Terminal for a message for which it is true. |\n"
+     "\n"
+     "## Table nsMappingTable\n"
+     "\n"
+     "Namespace prefixes of the expressions.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `nsPrefix` | Prefix. |\n"
+     "| `namespace` | URI. |\n"
+     "\n"
+     "## Example: Gold customers first\n"
+     "\n"
+     "`<filterTable filterPattern=\"$Body/order/customer/@class='gold'\" routingOutputTerminal=\"Match\"/>`\n"},
     {"node", "RouteToLabel", "ComIbmRouteToLabel",
      "Sends the message to the Label node that an entry of the LocalEnvironment names. The entry that is used is removed from the list.\n"
      "\n"

@@ -39,6 +39,9 @@ namespace millstream::nodes::construction {
 Result<std::unique_ptr<flow::Node>> create_reset_content_descriptor(flow::NodeBuildContext& context);
 }
 namespace millstream::nodes::routing {
+Result<std::unique_ptr<flow::Node>> create_route(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::routing {
 Result<std::unique_ptr<flow::Node>> create_route_to_label(flow::NodeBuildContext& context);
 }
 namespace millstream::nodes::construction {
@@ -91,6 +94,9 @@ const flow::NodeRegistry& node_registry() {
       {"ResetContentDescriptor", "ComIbmResetContentDescriptor", "ComIbmResetContentDescriptorNode",
        "ResetContentDescriptorNode", {"in"}, {"failure", "out"},
        false, false, false, construction::create_reset_content_descriptor},
+      {"Route", "ComIbmRoute", "ComIbmRouteNode",
+       "RouteNode", {"in"}, {"failure", "default"},
+       true, false, false, routing::create_route},
       {"RouteToLabel", "ComIbmRouteToLabel", "ComIbmRouteToLabelNode",
        "RouteToLabelNode", {"in"}, {"failure"},
        false, false, false, routing::create_route_to_label},

@@ -20,6 +20,6 @@ inline constexpr base::ErrorCode kTableUnknown{"MS1035", 1035, base::ExceptionKi
 inline constexpr base::ErrorCode kDomainUnsupported{"MS1801", 1801, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The message domain '{0}' cannot be used here. {1}"};
 inline constexpr base::ErrorCode kBadLocation{"MS1802", 1802, base::ExceptionKind::kConfiguration, base::Severity::kError,
-    "'{0}' is not a place in the message: {1}."};
+    "'{0}' does not begin with a tree of the message (Root, LocalEnvironment, Environment or ExceptionList)."};
 
 }  // namespace millstream::nodes::common::errors

@@ -1,8 +1,16 @@
 #include "nodes/common/esql_runtime.h"
 
 #include "esql/shared.h"
+#include "mqi/constants.h"
 
 namespace millstream::nodes::common {
+
+esql::LinkOptions esql_link_options(base::NameTable& names) {
+  esql::LinkOptions options;
+  options.names = &names;
+  options.find_constant = mqi::find_mq_constant;
+  return options;
+}
 
 FlowEsql::FlowEsql(std::shared_ptr<const esql::CompiledProgram> program,
                    std::shared_ptr<const base::NameTable> names) {

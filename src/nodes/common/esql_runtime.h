@@ -16,6 +16,9 @@
 
 namespace millstream::nodes::common {
 
+// How ESQL is linked everywhere: names into `names`, and the MQ constants.
+esql::LinkOptions esql_link_options(base::NameTable& names);
+
 // What all ESQL nodes of one flow share.
 class FlowEsql {
  public:

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "esql/cast.h"
 #include "io/file.h"
-#include "mqi/constants.h"
 #include "net/blocking_pool.h"
 #include "nodes/compute/errors_gen.h"
 #include "nodes/compute/node_host.h"
@@ -109,11 +108,7 @@ size_t expression_end(const std::string& pattern, size_t at) {
 Result<std::vector<Piece>> parse_pattern(const std::string& pattern,
                                          flow::NodeBuildContext& context,
                                          const value::TimeZone& zone) {
-  esql::LinkOptions options;
-  options.names = &context.names;
-  options.find_constant = [](std::string_view name, value::Value& out) {
-    return mqi::find_mq_constant(name, out);
-  };
+  const esql::LinkOptions options = common::esql_link_options(context.names);
   std::vector<Piece> pieces;
   size_t at = 0;
   while (at < pattern.size()) {

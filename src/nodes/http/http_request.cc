@@ -51,7 +51,7 @@ std::string text_at(tree::Element* parent, std::string_view name) {
 class HttpRequest final : public flow::Node {
  public:
   HttpRequest(HttpRequestProperties properties, common::BodyParserChoice answer,
-              common::Location request_location, common::Location response_location,
+              common::MessagePlace request_location, common::MessagePlace response_location,
               millstream::http::Proxy proxy)
       : properties_(std::move(properties)),
         answer_(std::move(answer)),
@@ -274,7 +274,7 @@ class HttpRequest final : public flow::Node {
   // The message goes on as it was, with the answer at the place the property names.
   Status put_answer(tree::TreeContext& context, const tree::MessageAssembly& in,
                     tree::Element* answer, tree::MessageAssembly& out) const {
-    using Tree = common::Location::Tree;
+    using Tree = common::MessagePlace::Tree;
     if (response_location_.tree() == Tree::kRoot || response_location_.tree() == Tree::kBody) {
       out.root = MS_TRY(tree::deep_copy(context, in.root));
     } else if (response_location_.tree() == Tree::kLocalEnvironment) {
@@ -289,13 +289,14 @@ class HttpRequest final : public flow::Node {
       }
       return {};
     }
-    return tree::copy_content(context, response_location_.make(context, out), body);
+    tree::Element* place = MS_TRY(response_location_.ensure(context, out));
+    return tree::copy_content(context, place, body);
   }
 
   const HttpRequestProperties properties_;
   const common::BodyParserChoice answer_;
-  const common::Location request_location_;
-  const common::Location response_location_;
+  const common::MessagePlace request_location_;
+  const common::MessagePlace response_location_;
   const millstream::http::Proxy proxy_;
 };
 
@@ -318,10 +319,10 @@ Result<std::unique_ptr<flow::Node>> create_http_request(flow::NodeBuildContext& 
   common::BodyParserChoice answer = MS_TRY(common::choose_body_parser(
       properties.message_domain_property, properties.parser_xmlnsc_use_for_xmlns_domain));
   common::set_xml_options(properties, answer);
-  common::Location request_location =
-      MS_TRY(common::Location::parse(properties.request_msg_location_in_tree));
-  common::Location response_location =
-      MS_TRY(common::Location::parse(properties.response_msg_location_in_tree));
+  common::MessagePlace request_location =
+      MS_TRY(common::MessagePlace::parse(properties.request_msg_location_in_tree));
+  common::MessagePlace response_location =
+      MS_TRY(common::MessagePlace::parse(properties.response_msg_location_in_tree));
   millstream::http::Proxy proxy = MS_TRY(parse_proxy(properties.http_proxy_location));
   return std::unique_ptr<flow::Node>(
       new HttpRequest(std::move(properties), std::move(answer), std::move(request_location),

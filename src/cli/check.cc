@@ -1,0 +1,107 @@
+// millstream check: everything that `run` does before it listens, and a verdict.
+#include <cstdio>
+
+#include "base/json_value.h"
+#include "cli/commands.h"
+#include "nodes/http/listener.h"
+#include "server/deployment.h"
+
+namespace millstream::cli {
+namespace {
+
+namespace json = base::json;
+
+json::Value diagnostic_record(const base::Diagnostic& d) {
+  json::Value v = json::Value::object();
+  v.set("file", d.position.file);
+  v.set("line", d.position.line);
+  v.set("column", d.position.column);
+  v.set("severity", base::severity_name(d.severity));
+  v.set("code", d.code);
+  v.set("text", d.text);
+  return v;
+}
+
+void print_json(const base::Diagnostics& diagnostics, const server::Deployment& deployment) {
+  json::Value document = json::Value::object();
+  json::Value list = json::Value::array();
+  for (const base::Diagnostic& d : diagnostics.all()) list.push_back(diagnostic_record(d));
+  document.set("diagnostics", std::move(list));
+  document.set("errors", static_cast<uint64_t>(diagnostics.error_count()));
+  json::Value accepted = json::Value::array();
+  for (const auto& a : deployment.applications) accepted.push_back(a->name());
+  document.set("accepted", std::move(accepted));
+  json::Value refused = json::Value::array();
+  for (const std::string& name : deployment.refused) refused.push_back(name);
+  document.set("refused", std::move(refused));
+  std::printf("%s\n", json::write(document, {.is_pretty = true}).c_str());
+}
+
+void print_text(const base::Diagnostics& diagnostics, const server::Deployment& deployment) {
+  size_t warnings = 0;
+  for (const base::Diagnostic& d : diagnostics.all()) {
+    std::printf("%s\n", d.format().c_str());
+    warnings += d.severity == base::DiagnosticSeverity::kWarning ? 1 : 0;
+  }
+  size_t flows = 0;
+  for (const auto& a : deployment.applications) flows += a->flows().size();
+  std::printf(
+      "%zu application(s) with %zu flow(s) can run, %zu cannot; %zu error(s), %zu warning(s)\n",
+      deployment.applications.size(), flows, deployment.refused.size(), diagnostics.error_count(),
+      warnings);
+}
+
+}  // namespace
+
+const base::CommandSpec& check_command() {
+  static const base::CommandSpec kSpec{
+      .name = "check",
+      .arguments = "PATH...",
+      .summary = "Compile projects without running them and say what is wrong.",
+      .description =
+          "Prints file:line:column: severity: text for everything that does not fit or is not "
+          "supported. The exit code is 1 when there are errors.",
+      .arguments_min = 1,
+      .arguments_max = 1000,
+      .flags = {{.name = "json",
+                 .help = "One JSON document for programs.",
+                 .kind = base::FlagKind::kSwitch},
+                {.name = "work-dir",
+                 .value_name = "FOLDER",
+                 .help = "Work directory with server.conf.yaml and overrides/."},
+                {.name = "overrides",
+                 .value_name = "FILE",
+                 .help = "Lines of Flow#Node.property=value.",
+                 .is_repeated = true}},
+      .examples = {{"millstream check MyWorkspace/", "every project of a workspace"},
+                   {"millstream check --json Orders.bar", "for a program"}}};
+  return kSpec;
+}
+
+int run_check(const base::ParsedFlags& flags) {
+  server::DeploymentInput input;
+  input.paths = flags.arguments();
+  input.work_folder = flags.text("work-dir");
+  for (std::string_view file : flags.all("overrides")) input.override_files.emplace_back(file);
+  input.checks_everything = true;
+  // A listener that is never bound: two flows with one URL show up as they would in `run`.
+  nodes::http::HttpListener listener;
+  flow::Services services;
+  services.set(&listener);
+  base::Diagnostics diagnostics;
+  std::unique_ptr<server::Deployment> deployment =
+      server::build_deployment(input, services, diagnostics);
+  for (const auto& application : deployment->applications) {
+    Status status = application->start();
+    if (!status.ok()) diagnostics.error(status.error(), {});
+  }
+  if (flags.is_on("json")) {
+    print_json(diagnostics, *deployment);
+  } else {
+    print_text(diagnostics, *deployment);
+  }
+  for (const auto& application : deployment->applications) application->stop();
+  return diagnostics.has_errors() ? 1 : 0;
+}
+
+}  // namespace millstream::cli

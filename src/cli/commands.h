@@ -1,0 +1,21 @@
+// The commands of the binary: a table entry and a function each, one file a command.
+// A command returns the exit code: 0 done, 1 something is wrong with what it was given, 2 usage.
+// Thread: main.
+#pragma once
+#include "base/flags.h"
+
+namespace millstream::cli {
+
+struct Command {
+  const base::CommandSpec& (*spec)();
+  int (*run)(const base::ParsedFlags& flags);
+};
+
+const base::CommandSpec& run_command();
+int run_run(const base::ParsedFlags& flags);
+const base::CommandSpec& check_command();
+int run_check(const base::ParsedFlags& flags);
+const base::CommandSpec& version_command();
+int run_version(const base::ParsedFlags& flags);
+
+}  // namespace millstream::cli

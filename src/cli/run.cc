@@ -1,0 +1,176 @@
+// millstream run: the server.
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "io/file.h"
+#include "server/server.h"
+
+namespace millstream::cli {
+namespace {
+
+constexpr const char* kVersion = MS_VERSION;
+
+server::ServerOptions options_of(const base::ParsedFlags& flags) {
+  server::ServerOptions options;
+  options.deployment.paths = flags.arguments();
+  options.deployment.work_folder = flags.text("work-dir");
+  for (std::string_view file : flags.all("overrides")) {
+    options.deployment.override_files.emplace_back(file);
+  }
+  if (options.deployment.paths.empty() && !options.deployment.work_folder.empty()) {
+    options.deployment.paths.push_back(options.deployment.work_folder);
+  }
+  options.host = flags.text("host");
+  if (flags.has("http-port")) options.http_port = static_cast<int>(flags.integer("http-port"));
+  if (flags.has("cores")) options.cores = static_cast<int>(flags.integer("cores"));
+  options.in_flight_max = static_cast<size_t>(flags.integer("max-in-flight"));
+  options.body_bytes_max = static_cast<size_t>(flags.integer("max-body")) << 20;
+  options.is_partial = flags.is_on("partial");
+  options.statistics_file = flags.text("statistics");
+  options.statistics_interval_s = static_cast<int>(flags.integer("statistics-interval"));
+  return options;
+}
+
+void print_diagnostics(const base::Diagnostics& diagnostics) {
+  for (const base::Diagnostic& d : diagnostics.all()) {
+    std::fprintf(stderr, "%s\n", d.format().c_str());
+  }
+}
+
+void print_flows(const server::Server& server) {
+  for (const auto& application : server.deployment().applications) {
+    for (const auto& flow : application->flows()) {
+      std::string line = "  " + application->name() + "/" + flow->name();
+      for (const auto& node : flow->nodes()) {
+        const std::string endpoint = node->endpoint();
+        if (!endpoint.empty()) line += "  " + endpoint;
+      }
+      std::printf("%s\n", line.c_str());
+    }
+  }
+}
+
+// Signals that end the server are waited for by the main thread alone.
+sigset_t block_signals() {
+  std::signal(SIGPIPE, SIG_IGN);
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (int s : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&signals, s);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+}  // namespace
+
+const base::CommandSpec& run_command() {
+  static const base::CommandSpec kSpec{
+      .name = "run",
+      .arguments = "PATH...",
+      .summary = "Run the message flows of projects, BAR files or a work directory.",
+      .description =
+          "PATH is a project folder, a workspace folder, a BAR file or a work directory. The "
+          "server "
+          "stops on SIGTERM or Ctrl-C: requests in flight are finished, new ones refused.",
+      .arguments_min = 0,
+      .arguments_max = 1000,
+      .flags = {{.name = "work-dir",
+                 .value_name = "FOLDER",
+                 .help = "Work directory: server.conf.yaml, overrides/ and, without PATH, run/."},
+                {.name = "http-port",
+                 .value_name = "PORT",
+                 .help = "Port of the HTTP listener; 0 takes a free one. Default: that of "
+                         "server.conf.yaml, else 7800.",
+                 .kind = base::FlagKind::kInteger,
+                 .integer_max = 65535},
+                {.name = "host",
+                 .value_name = "ADDRESS",
+                 .help = "Address to listen on.",
+                 .default_text = "0.0.0.0"},
+                {.name = "cores",
+                 .value_name = "N",
+                 .help = "Reactor threads. Default: one a core of the machine.",
+                 .kind = base::FlagKind::kInteger,
+                 .integer_min = 1,
+                 .integer_max = 1024},
+                {.name = "overrides",
+                 .value_name = "FILE",
+                 .help = "Lines of Flow#Node.property=value that win over BAR overrides.",
+                 .is_repeated = true},
+                {.name = "partial",
+                 .help = "Run the other applications when one is refused.",
+                 .kind = base::FlagKind::kSwitch},
+                {.name = "max-in-flight",
+                 .value_name = "N",
+                 .help = "Requests handled at once; more get 503.",
+                 .kind = base::FlagKind::kInteger,
+                 .default_text = "10000",
+                 .integer_min = 1,
+                 .integer_max = 10'000'000},
+                {.name = "max-body",
+                 .value_name = "MIB",
+                 .help = "Largest request body in MiB; larger ones get 413.",
+                 .kind = base::FlagKind::kInteger,
+                 .default_text = "64",
+                 .integer_min = 1,
+                 .integer_max = 1023},
+                {.name = "statistics",
+                 .value_name = "FILE",
+                 .help = "Append flow statistics snapshots (JSON lines) to this file."},
+                {.name = "statistics-interval",
+                 .value_name = "SECONDS",
+                 .help = "Time between snapshots.",
+                 .kind = base::FlagKind::kInteger,
+                 .default_text = "20",
+                 .integer_min = 1,
+                 .integer_max = 86'400}},
+      .examples = {
+          {"millstream run examples/", "all example projects on port 7800"},
+          {"millstream run Orders.bar --http-port 8080", "a BAR file on another port"},
+          {"millstream run --work-dir /var/mqsi/server1", "what is deployed in a work directory"}}};
+  return kSpec;
+}
+
+int run_run(const base::ParsedFlags& flags) {
+  const server::ServerOptions options = options_of(flags);
+  if (options.deployment.paths.empty()) {
+    std::fprintf(stderr, "Give at least one PATH, or --work-dir.\n\n%s",
+                 base::command_help({.name = "millstream"}, run_command()).c_str());
+    return 2;
+  }
+  const int64_t start_ns = base::system_clock().monotonic_ns();
+  sigset_t signals = block_signals();
+  base::log_event(
+      base::LogLevel::kInfo, "BIP1990I",
+      std::string("Integration server starting initialization; version '") + kVersion + "'");
+  base::Diagnostics diagnostics;
+  Result<std::unique_ptr<server::Server>> started = server::Server::start(options, diagnostics);
+  print_diagnostics(diagnostics);
+  if (!started.ok()) {
+    std::fprintf(stderr, "%s\n", started.error().describe().c_str());
+    return 1;
+  }
+  server::Server& server = *started.value();
+  print_flows(server);
+  const double ms =
+      static_cast<double>(base::system_clock().monotonic_ns() - start_ns) / 1'000'000.0;
+  std::printf("Ready in %.1f ms: %s on port %d, %zu application(s)\n", ms, server.name().c_str(),
+              server.http_port(), server.deployment().applications.size());
+  std::fflush(stdout);
+  base::log_event(base::LogLevel::kInfo, "BIP1991I",
+                  "Integration server has finished initialization.");
+  for (int signal = 0; signal != SIGTERM && signal != SIGINT;) {
+    sigwait(&signals, &signal);
+    if (signal == SIGUSR1) std::fputs(server.statistics(/*resets=*/false).c_str(), stdout);
+    std::fflush(stdout);
+  }
+  base::log_event(base::LogLevel::kInfo, "BIP1992I", "Integration server is stopping.");
+  server.stop();
+  started.value().reset();
+  return 0;
+}
+
+}  // namespace millstream::cli

@@ -1,0 +1,147 @@
+#include "server/server.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "io/file.h"
+#include "server/errors_gen.h"
+#include "server/ticker.h"
+
+namespace millstream::server {
+namespace {
+
+int core_count(int wanted) {
+  if (wanted > 0) return wanted;
+  const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? static_cast<int>(online) : 1;
+}
+
+// Every connection needs a descriptor; the usual soft limit of 1,024 is far below what a reactor
+// can serve.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
+                                              base::Diagnostics& diagnostics) {
+  raise_descriptor_limit();
+  std::unique_ptr<Server> server(new Server);
+  server->services_.set(&server->listener_);
+  MS_TRY(server->start_applications(options, diagnostics));
+  MS_TRY(server->listen(options));
+  server->set_statistics(options);
+  return server;
+}
+
+Status Server::start_applications(const ServerOptions& options, base::Diagnostics& diagnostics) {
+  deployment_ = build_deployment(options.deployment, services_, diagnostics);
+  name_ =
+      deployment_->conf.server_name.empty() ? "integration_server" : deployment_->conf.server_name;
+  const ServerConf& conf = deployment_->conf;
+  port_ = options.http_port >= 0 ? options.http_port : conf.http_port.value_or(kDefaultHttpPort);
+  listener_.set_port(port_);
+
+  std::vector<std::unique_ptr<ace::Application>> running;
+  for (auto& application : deployment_->applications) {
+    Status status = application->start();
+    if (status.ok()) {
+      running.push_back(std::move(application));
+    } else {
+      diagnostics.error(status.error(), {});
+      deployment_->refused.push_back(application->name());
+    }
+  }
+  deployment_->applications = std::move(running);
+  for (const std::string& name : deployment_->refused) {
+    Status status = base::make_error(errors::kApplicationRefused, {name});
+    if (!options.is_partial) return status;
+    base::log_error(status.error());
+  }
+  if (!options.is_partial && diagnostics.has_errors()) {
+    return base::make_error(errors::kNothingStarted);
+  }
+  if (deployment_->applications.empty()) return base::make_error(errors::kNothingStarted);
+  return {};
+}
+
+Status Server::listen(const ServerOptions& options) {
+  reactors_ = MS_TRY(net::ReactorPool::create(core_count(options.cores)));
+  http::ServerOptions http_options;
+  http_options.in_flight_max = options.in_flight_max;
+  http_options.limits.body_bytes_max = options.body_bytes_max;
+  // HTTPInput nodes set their own time-out once the flow has run; until then this one counts.
+  http_options.reply_timeout_ns = net::kNever;
+  http_ = http::Server::create(*reactors_, std::move(http_options),
+                               [this](http::RequestRef r) { listener_.handle(std::move(r)); });
+  const std::string& configured = deployment_->conf.http_address;
+  const std::string host = options.host == "0.0.0.0" && !configured.empty() && configured != "*"
+                               ? configured
+                               : options.host;
+  Result<int> port = http_->listen(host, port_);
+  if (!port.ok()) {
+    return base::wrap_error(base::make_error(errors::kPortInUse, {host, port_}),
+                            std::move(port).take_status());
+  }
+  port_ = port.value();
+  listener_.set_port(port_);
+  return {};
+}
+
+void Server::set_statistics(const ServerOptions& options) {
+  statistics_file_ = options.statistics_file;
+  const ServerConf& conf = deployment_->conf;
+  if (statistics_file_.empty() && conf.publishes_statistics) {
+    const std::string folder = io::join_path(options.deployment.work_folder, "log");
+    if (io::make_folders(folder).ok()) statistics_file_ = io::join_path(folder, "statistics.json");
+  }
+  if (statistics_file_.empty()) return;
+  const bool has_no_nodes = conf.node_data_level == "none";
+  for (const auto& application : deployment_->applications) {
+    for (const auto& flow : application->flows()) {
+      flow->statistics().set_node_data_level(has_no_nodes ? flow::NodeDataLevel::kNone
+                                                          : flow::NodeDataLevel::kBasic);
+    }
+  }
+  statistics_ticker_ =
+      std::make_unique<Ticker>(options.statistics_interval_s, [this] { publish_statistics(); });
+}
+
+std::string Server::statistics(bool resets) {
+  std::string lines;
+  for (const auto& application : deployment_->applications) {
+    for (const auto& flow : application->flows()) {
+      lines += flow->statistics().snapshot_json(*flow, name_, resets) + "\n";
+    }
+  }
+  return lines;
+}
+
+void Server::publish_statistics() {
+  Status status = io::append_file(statistics_file_, statistics(/*resets=*/true));
+  if (!status.ok()) base::log_error(status.error());
+}
+
+void Server::stop() {
+  if (is_stopped_) return;
+  is_stopped_ = true;
+  if (http_) http_->stop(kStopGraceNs);
+  for (const auto& application : deployment_->applications) application->stop();
+  statistics_ticker_.reset();
+  if (!statistics_file_.empty()) publish_statistics();
+}
+
+Server::~Server() {
+  stop();
+  http_.reset();
+  if (reactors_) reactors_->stop();
+  // Flows go when no reactor can run them any more.
+  deployment_.reset();
+}
+
+}  // namespace millstream::server

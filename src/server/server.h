@@ -1,0 +1,71 @@
+// A running integration server: reactors, the HTTP listener and the deployed applications, from
+// start to graceful stop.
+// Thread: create and stop on the main thread.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "base/result.h"
+#include "flow/services.h"
+#include "http/server.h"
+#include "net/reactor_pool.h"
+#include "nodes/http/listener.h"
+#include "server/deployment.h"
+
+namespace millstream::server {
+
+struct ServerOptions {
+  DeploymentInput deployment;
+  std::string host = "0.0.0.0";
+  int http_port =
+      -1;         // -1: overrides/server.conf.yaml, server.conf.yaml, else 7800; 0: any free one
+  int cores = 0;  // 0: as many as the machine has
+  size_t in_flight_max = 10'000;
+  size_t body_bytes_max = 64u << 20;
+  bool is_partial = false;      // run what can run when some application was refused
+  std::string statistics_file;  // snapshots are appended to it, one line a flow
+  int statistics_interval_s = 20;
+};
+
+class Server {
+ public:
+  static constexpr int kDefaultHttpPort = 7800;
+  static constexpr int64_t kStopGraceNs = 30'000'000'000;
+
+  // Builds, starts and listens. Diagnostics of loading are in `diagnostics` either way.
+  static Result<std::unique_ptr<Server>> start(const ServerOptions& options,
+                                               base::Diagnostics& diagnostics);
+  ~Server();
+  // New requests are refused, those in flight have up to 30 s. Idempotent.
+  void stop();
+
+  int http_port() const { return port_; }
+  const Deployment& deployment() const { return *deployment_; }
+  const std::string& name() const { return name_; }
+  // One JSON record a flow and line; counting starts anew when `resets`.
+  std::string statistics(bool resets);
+
+ private:
+  Server() = default;
+  Status start_applications(const ServerOptions& options, base::Diagnostics& diagnostics);
+  Status listen(const ServerOptions& options);
+  void set_statistics(const ServerOptions& options);
+  void publish_statistics();
+
+  std::string name_;
+  flow::Services services_;
+  nodes::http::HttpListener listener_;
+  std::unique_ptr<Deployment> deployment_;
+  std::unique_ptr<net::ReactorPool> reactors_;
+  std::unique_ptr<http::Server> http_;
+  int port_ = 0;
+  bool is_stopped_ = false;
+  std::string statistics_file_;
+  std::unique_ptr<class Ticker> statistics_ticker_;
+};
+
+}  // namespace millstream::server

@@ -1,0 +1,129 @@
+#include "server/server_conf.h"
+
+#include <cstdlib>
+
+#include "format/yaml.h"
+#include "io/file.h"
+#include "server/errors_gen.h"
+
+namespace millstream::server {
+namespace {
+
+using format::YamlNode;
+
+void refuse_setting(base::Diagnostics& diagnostics, const std::string& file, const YamlNode& node,
+                    const char* key, const char* wanted) {
+  Status status = base::make_error(errors::kBadSetting, {key, node.text, wanted});
+  diagnostics.error(status.error(), {file, node.line, node.column});
+}
+
+// "${NAME}" of the environment, when the file asks for it.
+std::string resolve_variables(const std::string& text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    size_t start = text.find("${", at);
+    size_t end = start == std::string::npos ? start : text.find('}', start);
+    if (end == std::string::npos) return out + text.substr(at);
+    out += text.substr(at, start - at);
+    const char* value = std::getenv(text.substr(start + 2, end - start - 2).c_str());
+    if (value) out += value;
+    at = end + 1;
+  }
+  return out;
+}
+
+void apply_file(const std::string& file, const YamlNode& root, ServerConf& conf,
+                base::Diagnostics& diagnostics) {
+  if (const YamlNode* name = root.find("serverName")) conf.server_name = name->text;
+  if (const YamlNode* port =
+          root.find_path({"ResourceManagers", "HTTPConnector", "ListenerPort"})) {
+    std::optional<int64_t> number = port->as_integer();
+    if (number && *number >= 0 && *number <= 65535) {
+      conf.http_port = static_cast<int>(*number);
+    } else {
+      refuse_setting(diagnostics, file, *port, "ResourceManagers/HTTPConnector/ListenerPort",
+                     "a number from 0 to 65535");
+    }
+  }
+  if (const YamlNode* address =
+          root.find_path({"ResourceManagers", "HTTPConnector", "ListenerAddress"})) {
+    conf.http_address = address->text;
+  }
+  if (const YamlNode* resolves = root.find("resolveUserVariableEnvVars")) {
+    conf.resolves_environment = resolves->as_bool().value_or(false);
+  }
+  if (const YamlNode* variables = root.find("UserVariables")) {
+    for (const format::YamlEntry& e : variables->entries) {
+      conf.user_variables[e.key] =
+          conf.resolves_environment ? resolve_variables(e.value.text) : e.value.text;
+    }
+  }
+  if (const YamlNode* on = root.find_path({"Statistics", "Snapshot", "publicationOn"})) {
+    conf.publishes_statistics = on->text == "active";
+  }
+  if (const YamlNode* level = root.find_path({"Statistics", "Snapshot", "nodeDataLevel"})) {
+    conf.node_data_level = level->text;
+  }
+  if (const YamlNode* drives = root.find_path({"Millstream", "Drives"})) {
+    for (const format::YamlEntry& e : drives->entries) {
+      if (e.key.size() == 1 && std::isalpha(static_cast<unsigned char>(e.key[0]))) {
+        conf.drives[static_cast<char>(e.key[0] | 0x20)] = e.value.text;
+      } else {
+        refuse_setting(diagnostics, file, e.value, "Millstream/Drives",
+                       "a drive letter and a folder");
+      }
+    }
+  }
+}
+
+void read_conf_file(const std::string& file, ServerConf& conf, base::Diagnostics& diagnostics) {
+  if (io::path_kind(file) != io::PathKind::kFile) return;
+  Result<std::string> text = io::read_file(file);
+  if (!text.ok()) {
+    diagnostics.error(text.error(), {file, 0, 0});
+    return;
+  }
+  Result<YamlNode> root = format::parse_yaml(text.value(), file);
+  if (!root.ok()) {
+    diagnostics.error(root.error(), {file, 0, 0});
+    return;
+  }
+  apply_file(file, root.value(), conf, diagnostics);
+}
+
+bool has_override_extension(std::string_view path) {
+  for (std::string_view tail : {".txt", ".properties", ".overrides"}) {
+    if (path.size() > tail.size() && path.substr(path.size() - tail.size()) == tail) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+ServerConf read_work_folder(const std::string& folder, ace::Overrides& overrides,
+                            base::Diagnostics& diagnostics) {
+  ServerConf conf;
+  if (folder.empty()) return conf;
+  read_conf_file(io::join_path(folder, "server.conf.yaml"), conf, diagnostics);
+  const std::string overriding = io::join_path(folder, "overrides");
+  read_conf_file(io::join_path(overriding, "server.conf.yaml"), conf, diagnostics);
+  if (io::path_kind(overriding) != io::PathKind::kFolder) return conf;
+  Result<std::vector<std::string>> files = io::list_files(overriding);
+  if (!files.ok()) {
+    diagnostics.error(files.error(), {overriding, 0, 0});
+    return conf;
+  }
+  for (const std::string& path : files.value()) {
+    if (!has_override_extension(path)) continue;
+    const std::string file = io::join_path(overriding, path);
+    Result<std::string> text = io::read_file(file);
+    if (text.ok()) {
+      overrides.add_lines(text.value(), file, diagnostics);
+    } else {
+      diagnostics.error(text.error(), {file, 0, 0});
+    }
+  }
+  return conf;
+}
+
+}  // namespace millstream::server

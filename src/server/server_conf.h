@@ -1,0 +1,32 @@
+// The settings of a work directory: server.conf.yaml, with overrides/server.conf.yaml winning key
+// by key, and the property overrides below overrides/. Keys that are not read here are accepted:
+// the file is that of the product, and most of it configures what this server does not have.
+// Thread: one, at start.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ace/overrides.h"
+#include "base/diagnostics.h"
+#include "base/result.h"
+
+namespace millstream::server {
+
+struct ServerConf {
+  std::string server_name;
+  std::optional<int> http_port;  // ResourceManagers/HTTPConnector/ListenerPort
+  std::string http_address;      // ResourceManagers/HTTPConnector/ListenerAddress
+  std::map<std::string, std::string, std::less<>> user_variables;
+  bool resolves_environment = false;   // resolveUserVariableEnvVars
+  bool publishes_statistics = false;   // Statistics/Snapshot/publicationOn: active
+  std::string node_data_level;         // Statistics/Snapshot/nodeDataLevel
+  std::map<char, std::string> drives;  // Millstream/Drives: {C: /srv/c}
+};
+
+// Reads what is there; a missing file is no error. Property overrides go to `overrides`.
+ServerConf read_work_folder(const std::string& folder, ace::Overrides& overrides,
+                            base::Diagnostics& diagnostics);
+
+}  // namespace millstream::server
