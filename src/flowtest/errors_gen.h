@@ -15,5 +15,7 @@ inline constexpr base::ErrorCode kNoModule{"MS1644", 1644, base::ExceptionKind::
     "The source of the test has no module."};
 inline constexpr base::ErrorCode kUnknownDomain{"MS1645", 1645, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "There is no domain '{0}' for the input."};
+inline constexpr base::ErrorCode kTestSource{"MS1646", 1646, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The source of the test does not load: {0}"};
 
 }  // namespace millstream::flowtest::errors

@@ -17,7 +17,8 @@
 //   --- expect load            one line a diagnostic; each must occur in one that was reported
 //   --- exception              one line an error of the chain: its id, or id and part of its text
 //   --- setup                  statements before every line of `exprs`
-//   --- exprs                  lines "expression => literal", "expression => !BIPnnnn part of text"
+//   --- exprs                  lines "expression => literal" (any spelling of the value), or
+//                              "expression => !BIPnnnn part of text" (any error of the chain)
 //
 // A line of a body that would look like a heading is written with a leading backslash.
 // Thread: any.

@@ -10,6 +10,7 @@
 
 #include "flowtest/esqltest_file.h"
 #include "flowtest/tree_text.h"
+#include "mqi/constants.h"
 
 namespace millstream::flowtest {
 namespace {
@@ -128,6 +129,7 @@ TEST_CASE("Layout of an expected tree does not matter, quoted text does") {
 // The suite of the language. MS_ESQLTEST_REBASELINE=1 rewrites it, MS_ESQLTEST_FILTER selects.
 TEST_CASE("tests/esql") {
   EsqlTestOptions options;
+  options.find_constant = mqi::find_mq_constant;
   const char* filter = std::getenv("MS_ESQLTEST_FILTER");
   if (filter) options.filter = filter;
   options.rebaseline = std::getenv("MS_ESQLTEST_REBASELINE") != nullptr;
