@@ -9,13 +9,13 @@
 #include "parsers/xmlns/xmlns_domain.h"
 #include "parsers/xmlnsc/xmlnsc_domain.h"
 
-namespace millstream::parsers::xmlnsc {
+namespace millstream::parsers {
 namespace {
 
 using common::XmlBody;
 using tree::Element;
 
-const tree::Domain* const kBoth[] = {&kDomain, &xmlns::kDomain};
+const tree::Domain* const kBoth[] = {&xmlnsc::kDomain, &xmlns::kDomain};
 
 std::string repeat(std::string_view s, size_t n) {
   std::string out;
@@ -281,4 +281,4 @@ TEST_CASE("xml: encodings") {
 }
 
 }  // namespace
-}  // namespace millstream::parsers::xmlnsc
+}  // namespace millstream::parsers
