@@ -44,6 +44,7 @@ bool XmlnscParser::run_plain(Element* target, bool is_all) {
   if ((open.back().bits & kUndetermined) || !options_.opaque_elements.empty()) return false;
   const uint32_t depth_max = options_.depth_max;
   const bool keeps_mixed = options_.retain_mixed_content;
+  if (keeps_mixed && text_.is_any()) return false;  // it belongs before the next tag
 
   for (;;) {
     if (p < end && is_low(*p) && !keeps_mixed) p = scan::skip_space(p, end);
