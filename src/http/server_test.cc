@@ -522,3 +522,21 @@ TEST_CASE("a request outlives its server") {
   kept = {};
   t->pool->run_on(0, [] {});
 }
+
+TEST_CASE("a server may end after its reactors have") {
+  http::RequestRef kept;
+  net::FiberEvent never, has_request;
+  auto t = std::make_unique<TestServer>([&](http::RequestRef request) {
+    kept = request;
+    has_request.set();
+    CHECK(never.wait() == net::WakeReason::kCancelled);
+  });
+  RawClient client(t->port);
+  client.send(kGet);
+  has_request.wait();
+  t->pool->stop();
+  t->server.reset();
+  CHECK(client.read_to_end().empty());
+  CHECK_FALSE(kept->reply(200, "", "too late"));
+  kept = {};
+}

@@ -292,3 +292,13 @@ TEST_CASE("blocking functions run on other threads while fibers go on") {
   blocking.run([&] { here = 1; });  // on a plain thread: at once
   CHECK(here == 1);
 }
+
+TEST_CASE("posted tasks run in order, also when the reactor has ended") {
+  auto pool = make_test_pool(1);
+  std::vector<int> order;
+  for (int i = 0; i < 100; ++i) pool->reactor(0).post([&order, i] { order.push_back(i); });
+  pool->stop();
+  pool->reactor(0).post([&order] { order.push_back(100); });
+  REQUIRE(order.size() == 101);
+  for (int i = 0; i <= 100; ++i) CHECK(order[static_cast<size_t>(i)] == i);
+}
