@@ -75,10 +75,15 @@ XPathNodeKind XPathClassifier::kind_of(Element* e) {
   return is_xmlns_ ? kind_in_xmlns(e->type) : kind_elsewhere(e->type);
 }
 
+// XMLNS gives an element the value of its first content as well: then the Value child is the text.
 bool has_own_text(Element* e) {
   value::Value v = tree::scalar_value(e);
   if (v.kind == Kind::kNull) return false;
-  return (v.kind != Kind::kCharacter && v.kind != Kind::kBlob) || v.size != 0;
+  if ((v.kind == Kind::kCharacter || v.kind == Kind::kBlob) && v.size == 0) return false;
+  for (Element* c = tree::first_child(e); c; c = tree::next_sibling(c)) {
+    if ((c->type & tree::kTypeClassMask) == tree::kValue) return false;
+  }
+  return true;
 }
 
 void append_scalar(std::string& out, const value::Value& v) {
@@ -123,8 +128,9 @@ void append_scalar(std::string& out, const value::Value& v) {
 std::string string_value(const XPathNode& n, uint64_t& steps) {
   std::string out;
   XPathClassifier classifier;
-  append_scalar(out, tree::scalar_value(n.element));
-  if (n.is_text || classifier.kind_of(n.element) != XPathNodeKind::kElement) {
+  bool is_element = !n.is_text && classifier.kind_of(n.element) == XPathNodeKind::kElement;
+  if (!is_element || has_own_text(n.element)) append_scalar(out, tree::scalar_value(n.element));
+  if (!is_element) {
     steps += out.size() / 16;
     return out;
   }
@@ -133,7 +139,7 @@ std::string string_value(const XPathNode& n, uint64_t& steps) {
   while (e) {
     ++steps;
     XPathNodeKind kind = classifier.kind_of(e);
-    if (kind == XPathNodeKind::kElement || kind == XPathNodeKind::kText) {
+    if (kind == XPathNodeKind::kText || (kind == XPathNodeKind::kElement && has_own_text(e))) {
       append_scalar(out, tree::scalar_value(e));
     }
     Element* next = kind == XPathNodeKind::kElement ? tree::first_child(e) : nullptr;
@@ -205,13 +211,21 @@ uint32_t XPathOrder::ordinal_of(Element* e) {
   return ordinals_[e];
 }
 
-// From the top of the tree down: the position among siblings on each level. An element sorts before
-// what is below it, its own text (0) before its children.
+// From the top of the tree down: twice the position among siblings on each level. An element sorts
+// before what is below it, its own text between its attributes and its other children.
 const std::vector<uint32_t> XPathOrder::key_of(const XPathNode& n) {
   std::vector<uint32_t> key;
-  if (n.is_text) key.push_back(0);
+  if (n.is_text) {
+    XPathClassifier classifier;
+    uint32_t attributes = 0;
+    for (Element* c = n.element->first; c; c = c->next, ++attributes) {
+      XPathNodeKind kind = classifier.kind_of(c);
+      if (kind != XPathNodeKind::kAttribute && kind != XPathNodeKind::kNamespace) break;
+    }
+    key.push_back(2 * attributes + 1);
+  }
   Element* e = n.element;
-  for (; e->parent; e = e->parent) key.push_back(ordinal_of(e));
+  for (; e->parent; e = e->parent) key.push_back(2 * ordinal_of(e));
   auto top = std::find(tops_.begin(), tops_.end(), e);
   key.push_back(static_cast<uint32_t>(top - tops_.begin()));
   if (top == tops_.end()) tops_.push_back(e);
