@@ -57,6 +57,7 @@ Status fn_rtrim(EvalContext&, std::span<const value::Value>, value::Value&);
 Status fn_sign(EvalContext&, std::span<const value::Value>, value::Value&);
 Status fn_sin(EvalContext&, std::span<const value::Value>, value::Value&);
 Status fn_sinh(EvalContext&, std::span<const value::Value>, value::Value&);
+Status fn_sleep(EvalContext&, std::span<const value::Value>, value::Value&);
 Status fn_space(EvalContext&, std::span<const value::Value>, value::Value&);
 Status fn_sqrt(EvalContext&, std::span<const value::Value>, value::Value&);
 Status fn_startswith(EvalContext&, std::span<const value::Value>, value::Value&);
@@ -152,7 +153,7 @@ constexpr Builtin kBuiltinTable[] = {
     {"SIN", 1, 1, NullRule::kPropagates, true, builtins::fn_sin},
     {"SINGULAR", 1, 1, NullRule::kHandles, true, nullptr},
     {"SINH", 1, 1, NullRule::kPropagates, true, builtins::fn_sinh},
-    {"SLEEP", 1, 1, NullRule::kPropagates, false, nullptr},
+    {"SLEEP", 1, 1, NullRule::kPropagates, false, builtins::fn_sleep},
     {"SPACE", 1, 1, NullRule::kPropagates, true, builtins::fn_space},
     {"SQRT", 1, 1, NullRule::kPropagates, true, builtins::fn_sqrt},
     {"STARTSWITH", 2, 2, NullRule::kPropagates, true, builtins::fn_startswith},

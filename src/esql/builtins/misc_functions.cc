@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "esql/builtin.h"
 #include "esql/errors_gen.h"
+#include "esql/host.h"
 #include "esql/operators.h"
 
 namespace millstream::esql::builtins {
@@ -192,6 +193,14 @@ Status fn_nullif(EvalContext& context, std::span<const Value> args, Value& out) 
   Tri is_equal = Tri::kUnknown;
   MS_TRY(compare(context, CompareOp::kEqual, args[0], args[1], is_equal));
   out = is_equal == Tri::kTrue ? Value::null() : args[0];
+  return {};
+}
+
+// Suspends the fiber; negative times do not wait.
+Status fn_sleep(EvalContext& context, std::span<const Value> args, Value& out) {
+  if (args[0].kind != Kind::kInteger) return wrong_type("SLEEP", args[0], "INTEGER");
+  if (args[0].integer > 0 && context.host) MS_TRY(context.host->sleep(args[0].integer));
+  out = Value::make_boolean(true);
   return {};
 }
 
