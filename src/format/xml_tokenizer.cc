@@ -264,6 +264,25 @@ bool XmlTokenizer::pass_odd(const char** p, const char* end) {
   return true;
 }
 
+const char* XmlTokenizer::plain_text_end(const char* p, const char* end) {
+  for (;;) {
+    p = xml_scan::text_stop(p, end);
+    if (p >= end) return nullptr;
+    if (*p == '<') return p;
+    if (*p == '\n' || *p == '\t') {
+      ++p;
+      continue;
+    }
+    if (static_cast<uint8_t>(*p) < 0x80) return nullptr;
+    do {
+      char32_t c;
+      uint32_t n = xml_decode(p, end, &c);
+      if (n == 0 || !is_xml_char(c)) return nullptr;
+      p += n;
+    } while (p < end && static_cast<uint8_t>(*p) >= 0x80);
+  }
+}
+
 bool XmlTokenizer::character_reference(const char** p, const char* end, char32_t* out) {
   const char* start = *p;  // at '&'
   const char* q = start + 2;

@@ -79,7 +79,6 @@ class XmlTokenizer {
   std::string_view encoding() const { return encoding_; }
   std::string_view standalone() const { return standalone_; }
   uint32_t depth() const { return open_.size(); }
-  // The value of a declared internal general entity.
   Status error() const;  // after kError
   Status error_at(const char* reason, const char* position) const;
   // Makes the next and all later events kError, for faults that only the caller sees.
@@ -95,6 +94,9 @@ class XmlTokenizer {
   ArenaVector<XmlOpenTag>& open() { return open_; }
   base::Arena& arena() { return arena_; }
   const XmlLimits& limits() const { return limits_; }
+  // From a stop of xml_scan::text_stop on: the '<' that ends the text when all before it needs no
+  // change, else null. Valid characters, tabs and line feeds are passed over.
+  static const char* plain_text_end(const char* p, const char* end);
   // Where the last event began.
   const char* event_start() const { return event_start_; }
 

@@ -51,9 +51,9 @@ class XmlNamespaces {
   }
 
   // Resolves and caches. `raw` is a Name and lives as long as this object. Null: reason() says why.
-  const base::QName* element_name(std::string_view raw) { return resolve(raw, 0); }
+  const base::QName* element_name(std::string_view raw) { return name_of(raw, 0); }
   const base::QName* attribute_name(std::string_view raw) {
-    return resolve(raw, XmlNameCache::kAttributeBit);
+    return name_of(raw, XmlNameCache::kAttributeBit);
   }
   const char* reason() const { return reason_; }
 
@@ -82,6 +82,11 @@ class XmlNamespaces {
     uint64_t scope;
     const base::Name* default_uri;
   };
+  const base::QName* name_of(std::string_view raw, uint32_t attribute_bit) {
+    const base::QName* q = cached(XmlNameCache::of_thread(), raw.data(),
+                                  static_cast<uint32_t>(raw.size()), false, attribute_bit);
+    return q ? q : resolve(raw, attribute_bit);
+  }
   const base::QName* resolve(std::string_view raw, uint32_t attribute_bit);
   const base::Name* uri_of(std::string_view prefix) const;
   void pop_level();

@@ -75,9 +75,13 @@ bool XmlnscParser::run_plain(Element* target, bool is_all) {
     }
     const char* text = after_name + 1;
     const char* stop = is_low(*text) ? scan::skip_space(text, end) : scan::text_stop(text, end);
+    if (__builtin_expect(stop < end && *stop != '<', 0)) {
+      stop = format::XmlTokenizer::plain_text_end(stop, end);
+      if (!stop) break;
+    }
     if (end - stop < kRoom + static_cast<ptrdiff_t>(size) || *stop != '<') break;
     if (stop[1] == '/') {
-      if (is_low(*text)) break;  // only white space: line ends may need care
+      if (is_low(*text) && std::memchr(text, '\r', static_cast<size_t>(stop - text))) break;
       if (!scan::same_bytes(stop + 2, name, size, true) || stop[2 + size] != '>') break;
       Element* e = new_element(parent, qname, tree::xmlnsc::kField);
       e->scalar = Value::make_character({text, static_cast<size_t>(stop - text)});
@@ -156,7 +160,28 @@ bool XmlnscParser::start_element() {
   if (!options_.opaque_elements.empty() && tokens_.is_plain() && is_opaque(e->local_name())) {
     return capture_opaque(e);
   }
-  look_ahead();
+  if (!finish_leaf(e)) look_ahead();
+  return true;
+}
+
+// Text that needs no change and the end tag, taken at once: the usual content of an element with
+// attributes. False: nothing was consumed.
+bool XmlnscParser::finish_leaf(Element* e) {
+  if (!tokens_.is_plain()) return false;
+  auto& open = tokens_.open();
+  const XmlOpenTag& tag = open.back();
+  const char* p = tokens_.pos();
+  const char* end = tokens_.end();
+  const char* stop = format::XmlTokenizer::plain_text_end(p, end);
+  if (!stop || end - stop < kRoom + static_cast<ptrdiff_t>(tag.size) || stop[1] != '/' ||
+      !scan::same_bytes(stop + 2, tag.name, tag.size, true) || stop[2 + tag.size] != '>') {
+    return false;
+  }
+  text_.view = {p, static_cast<size_t>(stop - p)};
+  text_.has_text = stop != p;
+  tokens_.set_pos(stop + 3 + tag.size);
+  open.pop();
+  end_element(e, 0);
   return true;
 }
 

@@ -25,6 +25,7 @@ class XmlnscParser final : public common::XmlBodyParser {
   bool run_plain(tree::Element* target, bool is_all) override;
 
   bool start_element();
+  bool finish_leaf(tree::Element* e);
   bool capture_opaque(tree::Element* e);
   bool is_opaque(std::string_view local) const;
   void end_element(tree::Element* e, uint32_t bits);

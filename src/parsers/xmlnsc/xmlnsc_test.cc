@@ -93,6 +93,36 @@ TEST_CASE("xmlnsc: references and line ends") {
   CHECK(b.write() == "<a x=\" &#9; &quot;'\"/>");
 }
 
+TEST_CASE("xmlnsc: text that the fast loop meets") {
+  struct {
+    const char *text, *value;
+  } cases[] = {{" \r\n x", " \n x"},
+               {"\n\t", "\n\t"},
+               {" \r ", " \n "},
+               {"x\r\ny", "x\ny"},
+               {"\xC3\xA9 x", "\xC3\xA9 x"},
+               {"x\ny", "x\ny"},
+               {"a]b", "a]b"},
+               {" &lt;", " <"},
+               {"", ""},
+               {"\xE2\x82\xAC", "\xE2\x82\xAC"}};
+  for (const char* attribute : {"", " k='1'"}) {
+    for (const auto& c : cases) {
+      Body b;
+      std::string leaf = "<x" + std::string(attribute) + ">" + c.text + "</x>";
+      b.parse(pad("<a><x/><b>" + leaf + leaf + "</b></a>"));
+      CHECK(b.value({"a", "b", "x"}) == c.value);
+      Element* last = tree::last_child(b.at({"a", "b"}));
+      CHECK(tree::scalar_value(last).text() == c.value);
+    }
+  }
+  for (const char* bad : {"\xC3", "\x01", " \x01", "x]]>", "\xEF\xBF\xBF", "\xED\xA0\x80"}) {
+    Body b;
+    CHECK(b.parse_all(pad("<a><x/><x>" + std::string(bad) + "</x></a>")) != "");
+    CHECK(b.parse_all(pad("<a><x/><x k=''>" + std::string(bad) + "</x></a>")) != "");
+  }
+}
+
 TEST_CASE("xmlnsc: XML declaration, DOCTYPE and entities") {
   Body b;
   std::string xml =
