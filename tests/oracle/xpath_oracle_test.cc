@@ -46,7 +46,7 @@ class Generator {
       case 3:
         return nodes(2) + " | " + nodes(2);
       case 4:
-        return "(" + nodes(2) + ")[" + predicate(1) + "]";
+        return filtered();
       default:
         return nodes(3);
     }
@@ -163,6 +163,13 @@ class Generator {
       out += step(depth, may_be_attribute);
     }
     return out;
+  }
+  std::string filtered() {
+    std::string set = nodes(2);
+    context_may_be_attribute_ = true;
+    std::string filter = predicate(1);
+    context_may_be_attribute_ = false;
+    return "(" + set + ")[" + filter + "]";
   }
   std::string predicate(int depth) {
     switch (pick(7)) {
