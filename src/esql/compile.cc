@@ -77,11 +77,13 @@ StepNode Compiler::step(const ast::PathStep& s) {
     n.type_expr = expr(s.type);
   }
   n.index = expr(s.index);
+  if (n.index) n.index_slot = n.index->local_slot();
   if (n.index || s.index_kind == ast::IndexKind::kList ||
       s.index_kind == ast::IndexKind::kFromFirst || s.index_kind == ast::IndexKind::kNumber) {
     n.cursor = take_cursor();
   }
-  n.is_fixed = !n.ns_expr && !n.name_expr && !n.type_expr;
+  n.has_message_names = has_message_names_;
+  n.is_fixed = !n.ns_expr && !n.name_expr && !n.type_expr && !has_message_names_;
   if (!n.is_fixed) return n;
   const bool has_ns = s.ns_kind != ast::NamespaceKind::kAny;
   if (s.name_kind == ast::NameKind::kLiteral && has_ns && s.qname) {
@@ -113,6 +115,7 @@ const PathNode* Compiler::path(const ast::PathExpr* e) {
   n->is_list = n->steps.empty() ? e->root_index == ast::IndexKind::kList
                                 : n->steps.back().index_kind == ast::IndexKind::kList;
   n->root_index = expr(e->root_index_expr);
+  n->decide_start();
   return n;
 }
 

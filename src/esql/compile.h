@@ -61,13 +61,15 @@ class Compiler {
   const ProgramCode& code() const { return code_; }
   uint32_t take_cursor() { return cursors_++; }
   uint32_t cursors() const { return cursors_; }
-  void reset_cursors() { cursors_ = 0; }
+  // For EVAL: names are interned in the message, so they are looked up again in other trees.
+  void use_message_names() { has_message_names_ = true; }
 
  private:
   NodePool& pool_;
   const ProgramCode& code_;
   EvalContext* fold_;
   uint32_t cursors_ = 0;
+  bool has_message_names_ = false;
 };
 
 // One function a group of nodes; each is beside its node classes.

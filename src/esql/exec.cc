@@ -195,6 +195,28 @@ Flow Execution::run_handlers(Frame& f, Status status) {
   return Flow::kError;
 }
 
+namespace {
+
+std::string five_digits(int n) {
+  std::string number = std::to_string(n);
+  return std::string(number.size() < 5 ? 5 - number.size() : 0, '0') + number;
+}
+
+// The class and subclass of the SQL standard where it has one, else the number of the message.
+std::string standard_state(const base::Error& e) {
+  if (e.code == &errors::kIntegerDivideByZero || e.code == &errors::kFloatDivideByZero) {
+    return "22012";
+  }
+  if (e.code == &errors::kIntegerOverflow || e.code == &errors::kFloatOverflow ||
+      e.code == &errors::kCastNumberRange) {
+    return "22003";
+  }
+  if (e.kind == base::ExceptionKind::kCast) return "22018";
+  return five_digits(e.number);
+}
+
+}  // namespace
+
 std::string sql_state_of(const base::Error& e) {
   const base::Error& inner = e.innermost();
   if (!inner.sql_state.empty()) return inner.sql_state;
@@ -206,12 +228,10 @@ std::string sql_state_of(const base::Error& e) {
       for (char ch : first) is_state &= (ch >= '0' && ch <= '9') || (ch >= 'A' && ch <= 'Z');
       if (is_state) return first;
     }
-    std::string number = std::to_string(inner.number);
-    return "U" + std::string(number.size() < 5 ? 5 - number.size() : 0, '0') + number;
+    return "U" + five_digits(inner.number);
   }
-  std::string number = std::to_string(inner.number);
-  return (inner.kind == base::ExceptionKind::kDatabase ? "D" : "S") +
-         std::string(number.size() < 5 ? 5 - number.size() : 0, '0') + number;
+  if (inner.kind == base::ExceptionKind::kDatabase) return "D" + five_digits(inner.number);
+  return "S" + standard_state(inner);
 }
 
 // ---------------------------------------------------------------- variables

@@ -97,6 +97,8 @@ class ExprNode : public NodeBase {
   virtual Status for_each(Frame& f, ItemSink& sink) const;
   virtual const value::Value* constant() const { return nullptr; }
   virtual const PathNode* path() const { return nullptr; }
+  // The frame slot when this is a local scalar variable, else -1.
+  virtual int32_t local_slot() const { return -1; }
 };
 
 class StmtNode : public NodeBase {
@@ -201,7 +203,7 @@ class Execution {
 
   // Navigation that is done leaves parse errors in the context.
   Status check_parse() {
-    if (ctx.tree.has_parse_error()) return ctx.tree.take_parse_error();
+    if (__builtin_expect(ctx.tree.has_parse_error(), 0)) return ctx.tree.take_parse_error();
     return {};
   }
   // A loop's back-edge.

@@ -15,30 +15,32 @@ namespace {
 // The usual texts of messages; anything else goes the long way.
 bool try_cast_text(std::string_view s, Kind to, Value& out) {
   if (s.empty() || s.size() > 19) return false;
-  const bool is_negative = s[0] == '-';
-  size_t i = is_negative || s[0] == '+' ? 1 : 0;
-  int64_t n = 0;
-  size_t digits = 0;
-  int32_t fraction = -1;
-  for (; i < s.size(); ++i) {
-    char ch = s[i];
-    if (ch >= '0' && ch <= '9') {
-      n = n * 10 + (ch - '0');
-      ++digits;
-      if (fraction >= 0) ++fraction;
-    } else if (ch == '.' && fraction < 0 && to != Kind::kInteger) {
-      fraction = 0;
-    } else {
-      return false;
-    }
+  const char* p = s.data();
+  const char* const end = p + s.size();
+  const bool is_negative = *p == '-';
+  if (is_negative || *p == '+') ++p;
+  const char* const first = p;
+  uint64_t n = 0;  // 19 digits fit
+  while (p < end && static_cast<unsigned char>(*p - '0') < 10)
+    n = n * 10 + static_cast<uint64_t>(*p++ - '0');
+  int32_t digits = static_cast<int32_t>(p - first);
+  int32_t fraction = 0;
+  if (p < end) {
+    if (*p != '.' || to == Kind::kInteger) return false;
+    const char* const point = ++p;
+    while (p < end && static_cast<unsigned char>(*p - '0') < 10)
+      n = n * 10 + static_cast<uint64_t>(*p++ - '0');
+    fraction = static_cast<int32_t>(p - point);
+    digits += fraction;
+    if (p < end || fraction == 0) return false;
   }
-  if (digits == 0 || digits > 18 || fraction == 0) return false;
-  if (is_negative) n = -n;
+  if (digits == 0 || digits > 18) return false;
+  const int64_t number = is_negative ? -static_cast<int64_t>(n) : static_cast<int64_t>(n);
   if (to == Kind::kInteger) {
-    out = Value::make_integer(n);
+    out = Value::make_integer(number);
   } else if (to == Kind::kDecimal) {
     if (is_negative && n == 0) return false;
-    out = Value::make_inline_decimal(n, fraction > 0 ? -fraction : 0);
+    out = Value::make_inline_decimal(number, -fraction);
   } else {
     double d;
     const char* begin = s.data() + (s[0] == '+' ? 1 : 0);

@@ -29,6 +29,7 @@ Result<EvalUnitCode*> compile_eval_text(Frame& f, const void* place, std::string
   input.first_slot = f.slot_count;
   code->unit = MS_TRY(compile_eval(*x.program.program, input, x.arena(), x.tree().names));
   Compiler compiler(code->nodes, x.program, &x.ctx);
+  compiler.use_message_names();
   if (is_expression) {
     code->expression = compiler.expr(code->unit.expression);
   } else {

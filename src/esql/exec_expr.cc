@@ -63,6 +63,7 @@ class LocalNode : public ExprNode {
     out = f.slots[slot_].value;
     return {};
   }
+  int32_t local_slot() const override { return static_cast<int32_t>(slot_); }
 
  private:
   uint32_t slot_;

@@ -31,6 +31,10 @@ Result<bool> StepNode::match(Frame& f, tree::TreeContext& tree, StepMatch& out) 
   if (is_fixed) return true;
   const base::Name* ns_name = ns;
   const base::Name* local_name = local;
+  if (has_message_names && &tree != &f.x.tree()) {
+    if (ns_name) ns_name = tree.names.intern(ns_name->view());
+    if (local_name) local_name = tree.names.intern(local_name->view());
+  }
   bool is_null = false;
   std::string_view text;
   if (ns_expr) {
@@ -228,7 +232,39 @@ Element* correlation_element(Execution& x, ast::Correlation c) {
 
 }  // namespace
 
-Status PathNode::start(Frame& f, Ref& out) const {
+void PathNode::decide_start() {
+  if (root_index || ast->root_index != ast::IndexKind::kNone) return;
+  if (ast->ref == ast::RefKind::kVariable) {
+    const ast::Variable& v = *ast->variable;
+    if (v.storage != ast::Storage::kLocal && v.storage != ast::Storage::kParameter &&
+        v.storage != ast::Storage::kRow) {
+      return;
+    }
+    start_kind = Start::kLocal;
+    start_index = v.slot;
+    is_start_read_only = v.is_constant && v.storage != ast::Storage::kRow;
+    return;
+  }
+  if (ast->ref != ast::RefKind::kCorrelation) return;
+  switch (ast->correlation) {
+    case ast::Correlation::kInputRoot:
+    case ast::Correlation::kInputExceptionList:
+      is_start_read_only = true;
+      break;
+    case ast::Correlation::kInputLocalEnvironment:
+    case ast::Correlation::kOutputRoot:
+    case ast::Correlation::kOutputLocalEnvironment:
+    case ast::Correlation::kOutputExceptionList:
+    case ast::Correlation::kEnvironment:
+      break;
+    default:
+      return;
+  }
+  start_kind = Start::kRoot;
+  start_index = static_cast<uint32_t>(ast->correlation);
+}
+
+Status PathNode::start_general(Frame& f, Ref& out) const {
   Execution& x = f.x;
   if (ast->ref == ast::RefKind::kVariable) {
     const ast::Variable& v = *ast->variable;
@@ -257,20 +293,25 @@ Status PathNode::start(Frame& f, Ref& out) const {
   return {};
 }
 
-Status PathNode::find(Frame& f, Ref& out) const {
+Status PathNode::find_steps(Frame& f, Ref& out, size_t count) const {
   MS_TRY(start(f, out));
-  if (steps.empty()) return {};
-  tree::TreeContext& tree = f.x.context_of(out);
   Element* e = out.element;
-  for (const StepNode& s : steps) {
-    if (!e) break;
+  for (size_t i = 0; i < count && e; ++i) {
+    const StepNode& s = steps[i];
     if (s.is_fixed && s.index_kind == ast::IndexKind::kNone) {
       e = first_match(s.fixed, e);
-    } else {
-      Element* next = nullptr;
-      MS_TRY(s.find(f, tree, e, next));
-      e = next;
+      continue;
     }
+    if (s.is_simple_index()) {
+      const Value& n = f.slots[s.index_slot].value;
+      if (n.kind == Kind::kInteger && n.integer > 0) {
+        e = nth_match_fixed(s.fixed, e, n.integer, f.cursors[s.cursor]);
+        continue;
+      }
+    }
+    Element* next = nullptr;
+    MS_TRY(s.find(f, f.x.context_of(out), e, next));
+    e = next;
   }
   out.element = e;
   return f.x.check_parse();
@@ -289,16 +330,12 @@ Status PathNode::find_or_create(Frame& f, Ref& out) const {
 }
 
 Status PathNode::find_parent(Frame& f, Ref& parent, StepMatch& last, bool& matches) const {
-  MS_TRY(start(f, parent));
   matches = false;
-  tree::TreeContext& tree = f.x.context_of(parent);
-  for (size_t i = 0; i + 1 < steps.size() && parent.element; ++i) {
-    Element* next = nullptr;
-    MS_TRY(steps[i].find(f, tree, parent.element, next));
-    parent.element = next;
+  MS_TRY(find_steps(f, parent, steps.empty() ? 0 : steps.size() - 1));
+  if (parent.element && !steps.empty()) {
+    matches = MS_TRY(steps.back().match(f, f.x.context_of(parent), last));
   }
-  if (parent.element && !steps.empty()) matches = MS_TRY(steps.back().match(f, tree, last));
-  return f.x.check_parse();
+  return {};
 }
 
 Status PathNode::create_parent(Frame& f, Ref& parent) const {
@@ -391,6 +428,13 @@ Status PathNode::count(Frame& f, int64_t enough, int64_t& out) const {
     MS_TRY(start(f, parent));
     out = parent.element ? 1 : 0;
     return {};
+  }
+  const StepNode& last = steps.back();
+  if (last.is_fixed && last.index_kind == ast::IndexKind::kList && enough == 0) {
+    MS_TRY(find_steps(f, parent, steps.size() - 1));
+    if (parent.element)
+      out = count_matches_fixed(last.fixed, parent.element, f.cursors[last.cursor]);
+    return f.x.check_parse();
   }
   StepMatch m;
   bool matches = false;

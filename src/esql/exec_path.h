@@ -11,6 +11,8 @@ namespace millstream::esql {
 struct StepNode {
   StepMatch fixed;
   bool is_fixed = true;  // no expression in type, namespace or name
+  // Compiled by EVAL: the names belong to the message, not to the deployment.
+  bool has_message_names = false;
   ast::NamespaceKind ns_kind = ast::NamespaceKind::kNone;
   ast::NameKind name_kind = ast::NameKind::kAbsent;
   ast::IndexKind index_kind = ast::IndexKind::kNone;
@@ -20,8 +22,14 @@ struct StepNode {
   const ExprNode* ns_expr = nullptr;
   const ExprNode* name_expr = nullptr;
   const ExprNode* index = nullptr;
+  int32_t index_slot = -1;  // the index is this local variable
   uint32_t cursor = 0;
   ast::SourcePos pos;
+
+  // Fixed name and type, [n]: the step of indexed loops.
+  bool is_simple_index() const {
+    return is_fixed && index_slot >= 0 && index_kind == ast::IndexKind::kNumber;
+  }
 
   // False: a name or type expression was NULL, so nothing matches.
   Result<bool> match(Frame& f, tree::TreeContext& tree, StepMatch& out) const;
@@ -51,8 +59,24 @@ class PathNode : public ExprNode {
   const PathNode* path() const override { return this; }
 
   // Where the path starts. Null element: the variable refers to nothing.
-  Status start(Frame& f, Ref& out) const;
-  Status find(Frame& f, Ref& out) const;
+  Status start(Frame& f, Ref& out) const {
+    if (start_kind == Start::kRoot) {
+      out.element = f.x.roots[start_index];
+      out.shared = nullptr;
+      out.is_read_only = is_start_read_only;
+      return {};
+    }
+    if (start_kind == Start::kLocal && !f.x.may_have_deleted) {
+      out = f.slots[start_index].ref;
+      out.is_read_only |= is_start_read_only;
+      if (out.shared) f.x.lock_shared();
+      return {};
+    }
+    return start_general(f, out);
+  }
+  Status start_general(Frame& f, Ref& out) const;
+  Status find(Frame& f, Ref& out) const { return find_steps(f, out, steps.size()); }
+  Status find_steps(Frame& f, Ref& out, size_t count) const;  // the first `count` steps only
   Status find_or_create(Frame& f, Ref& out) const;
   // All steps but the last; `parent` null when missing. `matches` false: nothing can match.
   Status find_parent(Frame& f, Ref& parent, StepMatch& last, bool& matches) const;
@@ -72,7 +96,14 @@ class PathNode : public ExprNode {
   }
   const ast::Variable* variable() const { return ast->variable; }
 
+  // How the start is found; decided once.
+  enum class Start : uint8_t { kGeneral, kLocal, kRoot };
+  void decide_start();
+
   const ast::PathExpr* ast;
+  Start start_kind = Start::kGeneral;
+  bool is_start_read_only = false;
+  uint32_t start_index = 0;  // frame slot, or index in Execution::roots
   std::vector<StepNode> steps;
   const ExprNode* root_index = nullptr;
   bool is_list = false;

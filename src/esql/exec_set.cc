@@ -351,6 +351,7 @@ class SetFacetNode : public SimpleStmt {
     MS_TRY(check_writable(ref));
     tree::TreeContext& tree = f.x.context_of(ref);
     if (facet_ == ast::Facet::kValue) {
+      if (ref.element->first) f.x.may_have_deleted = true;
       if (ref.element->type == tree::kName && ref.element->parent && !v.is_null()) {
         assign_scalar(ref.element, stored_in(f.x, ref, v));
       } else {

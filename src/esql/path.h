@@ -79,6 +79,29 @@ tree::Element* nth_match(const StepMatch& m, tree::Element* parent, int64_t n, C
 // The n-th match from the end; 1 = last.
 tree::Element* nth_match_from_end(const StepMatch& m, tree::Element* parent, int64_t n);
 int64_t count_matches(const StepMatch& m, tree::Element* parent, ChildCursor& cursor);
+// nth_match for a cursor that is only ever used with this match: the common step of a loop inline.
+inline tree::Element* nth_match_fixed(const StepMatch& m, tree::Element* parent, int64_t n,
+                                      ChildCursor& cursor) {
+  if (cursor.parent == parent && cursor.stamp == parent->stamp && cursor.at) {
+    if (n == cursor.index) return cursor.at;
+    if (n == cursor.index + 1) {
+      tree::Element* e = next_match(m, cursor.at);
+      if (e) {
+        cursor.at = e;
+        cursor.index = n;
+      }
+      return e;
+    }
+  }
+  return nth_match(m, parent, n, cursor);
+}
+inline int64_t count_matches_fixed(const StepMatch& m, tree::Element* parent, ChildCursor& cursor) {
+  if (cursor.parent == parent && cursor.stamp == parent->stamp && cursor.counted_to &&
+      !cursor.counted_to->next && !parent->is_open()) {
+    return cursor.count;
+  }
+  return count_matches(m, parent, cursor);
+}
 tree::Element* previous_match(const StepMatch& m, tree::Element* e);
 
 // True when `e` or what it hangs on was deleted: a reference to it is inert.
