@@ -129,6 +129,8 @@ Result<const base::QName*> name_for_create(tree::TreeContext& tree, const StepNo
   if (m.mode == StepMatch::Mode::kLocalName) {
     return tree.names.qname(tree.names.empty(), m.local);  // *:name
   }
+  // (XMLNSC.XmlDeclaration)* = ...: the type says all that the writer needs.
+  if (step.name_kind == ast::NameKind::kAny && m.has_type) return tree.names.empty_qname();
   return base::make_error(errors::kCannotCreateAny, {});
 }
 
