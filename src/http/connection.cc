@@ -237,7 +237,8 @@ void Connection::dispatch(size_t end) {
   if (in_flight >= static_cast<int64_t>(server.options().in_flight_max)) {
     return reply_unavailable(request, false);
   }
-  set_deadline(reactor_.now_ns() + server.options().reply_timeout_ns);
+  const int64_t reply_timeout = server.options().reply_timeout_ns;
+  set_deadline(reply_timeout == net::kNever ? net::kNever : reactor_.now_ns() + reply_timeout);
   request.references_.fetch_add(1, std::memory_order_relaxed);
   reactor_.spawn_raw(
       [](void* argument) {
