@@ -86,6 +86,26 @@ TEST_CASE("xml: very many attributes") {
   }
 }
 
+TEST_CASE("xml: very many prefixes") {
+  std::string outer, inner;
+  for (int i = 0; i < 500; ++i) {
+    outer += " xmlns:p" + std::to_string(i) + "='u'";
+    inner += " xmlns:p" + std::to_string(i) + "='v'";
+  }
+  // Every child has to look past all hidden declarations.
+  std::string xml =
+      "<a xmlns='u'" + outer + "><b" + inner + ">" + repeat("<c/><d/>", 2000) + "</b></a>";
+  for (const tree::Domain* domain : kBoth) {
+    XmlBody b(*domain);
+    CHECK(b.parse_all(xml) == "");
+    XmlBody again(*domain);
+    std::string once = b.write();
+    CHECK(again.round(once) == once);
+    CHECK(b.parse_all("<a xmlns:x='u'" + outer + "><b" + inner + "/></a>")
+              .find("too many namespace declarations") != std::string::npos);
+  }
+}
+
 const char kSample[] =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE o [<!ENTITY e 'v<w/>'>]>\n"
     "<o:order xmlns:o=\"urn:o\" xmlns='urn:d' id='1' o:k=\"&lt;2\">\n  <!-- c -->\n"

@@ -59,6 +59,7 @@ bool XmlNamespaces::declare(std::string_view raw, std::string_view uri) {
   if ((prefix == "xml") != (uri == kXmlUri)) return fault("the prefix xml is reserved");
   if (uri == kXmlnsUri) return fault("the namespace of xmlns cannot be declared");
   if (uri.empty()) return fault("a prefix cannot be bound to an empty namespace");
+  if (bindings_.size() >= kPrefixesMax) return fault("too many namespace declarations in scope");
   bindings_.push(arena_, {prefix, names_.intern(uri)});
   return true;
 }

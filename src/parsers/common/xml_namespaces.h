@@ -36,6 +36,8 @@ struct XmlNameCache {
 
 class XmlNamespaces {
  public:
+  static constexpr uint32_t kPrefixesMax = 1000;  // declarations in scope; finding one is linear
+
   XmlNamespaces(base::Arena& arena, base::NameScope& names);
 
   // Null: not cached. `is_roomy`: 16 bytes are readable at `raw` (and at every earlier name).

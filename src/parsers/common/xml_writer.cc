@@ -91,7 +91,7 @@ Status XmlTreeWriter::write_element(Element* top) {
     if (!c) {
       if (context_.has_parse_error()) return context_.take_parse_error();
       end(o);
-      bindings_.shrink(o.bindings);
+      pop_bindings(o.bindings);
       open_.pop();
       continue;
     }
@@ -137,7 +137,7 @@ Status XmlTreeWriter::begin(Element* e) {
       text && !text->is_null() && (is_cdata || text->kind != Kind::kCharacter || text->size != 0);
   if (!has_text && !has_content) {
     out_ += "/>";
-    bindings_.shrink(o.bindings);
+    pop_bindings(o.bindings);
     return {};
   }
   out_ += '>';
@@ -152,7 +152,7 @@ Status XmlTreeWriter::begin(Element* e) {
   if (!has_content) o.child = nullptr;
   if (!o.child) {
     end(o);
-    bindings_.shrink(o.bindings);
+    pop_bindings(o.bindings);
     return {};
   }
   open_.push(context_.arena, o);
@@ -218,8 +218,7 @@ Status XmlTreeWriter::collect_declarations(Element* e, bool* has_attributes, boo
       return base::make_error(errors::kDuplicateAttribute, {e->local_name(), c->local_name()});
     }
     bool is_inactive = prefix.empty() && !uri.empty() && e->name->ns->size == 0;
-    bindings_.push(context_.arena,
-                   {prefix, context_.names.intern(uri), open_.size(), true, is_inactive});
+    push_binding(prefix, context_.names.intern(uri), true, is_inactive);
   }
   if (attributes > 1) return check_unique(e);
   return {};
@@ -272,11 +271,25 @@ Status XmlTreeWriter::write_attributes(Element* e) {
   return {};
 }
 
-bool XmlTreeWriter::is_shadowed(uint32_t binding) const {
-  for (uint32_t i = binding + 1; i < bindings_.size(); ++i) {
-    if (bindings_[i].prefix == bindings_[binding].prefix) return true;
+// Hiding is kept up to date here, so that finding a prefix stays linear in the declarations.
+void XmlTreeWriter::push_binding(std::string_view prefix, const base::Name* uri, bool is_written,
+                                 bool is_inactive) {
+  int32_t hides = -1;
+  for (uint32_t i = bindings_.size(); i-- > 0;) {
+    if (bindings_[i].prefix != prefix) continue;
+    hides = static_cast<int32_t>(i);
+    bindings_[i].is_hidden = true;
+    break;
   }
-  return false;
+  bindings_.push(context_.arena, {prefix, uri, is_written, is_inactive, false, hides});
+}
+
+void XmlTreeWriter::pop_bindings(uint32_t size) {
+  while (bindings_.size() > size) {
+    int32_t hides = bindings_.back().hides;
+    if (hides >= 0) bindings_[static_cast<size_t>(hides)].is_hidden = false;
+    bindings_.pop();
+  }
 }
 
 Status XmlTreeWriter::prefix_for(const base::QName* name, bool is_attribute,
@@ -288,7 +301,7 @@ Status XmlTreeWriter::prefix_for(const base::QName* name, bool is_attribute,
     for (uint32_t i = bindings_.size(); i-- > 0;) {
       if (!bindings_[i].prefix.empty()) continue;
       if (bindings_[i].uri->size != 0 && !bindings_[i].is_inactive) {
-        bindings_.push(context_.arena, {{}, context_.names.empty(), open_.size(), false, false});
+        push_binding({}, context_.names.empty(), false, false);
       }
       return {};
     }
@@ -298,7 +311,7 @@ Status XmlTreeWriter::prefix_for(const base::QName* name, bool is_attribute,
   const Binding* found = nullptr;
   for (uint32_t i = bindings_.size(); i-- > 0 && !(found && found->is_written);) {
     const Binding& b = bindings_[i];
-    if (b.uri != uri || (is_attribute && b.prefix.empty()) || is_shadowed(i)) continue;
+    if (b.uri != uri || (is_attribute && b.prefix.empty()) || b.is_hidden) continue;
     if (!found || b.is_written) found = &b;
   }
   if (found) {
@@ -322,7 +335,7 @@ std::string_view XmlTreeWriter::generate(const base::Name* uri) {
     is_taken = std::any_of(bindings_.begin(), bindings_.end(),
                            [&](const Binding& b) { return b.prefix == prefix; });
   } while (is_taken);
-  bindings_.push(context_.arena, {prefix, uri, open_.size(), false, false});
+  push_binding(prefix, uri, false, false);
   return prefix;
 }
 

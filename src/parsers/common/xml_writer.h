@@ -55,9 +55,10 @@ class XmlTreeWriter {
   struct Binding {
     std::string_view prefix;
     const base::Name* uri;
-    uint32_t depth;
     bool is_written;   // stands in the tree; else it is generated
     bool is_inactive;  // a default declaration that does not count (see above)
+    bool is_hidden;    // by an inner one of the same prefix
+    int32_t hides;     // the outer one of the same prefix, or -1
   };
   struct Open {
     tree::Element* element;
@@ -72,7 +73,9 @@ class XmlTreeWriter {
   Status collect_declarations(tree::Element* e, bool* has_attributes, bool* has_content);
   Status prefix_for(const base::QName* name, bool is_attribute, std::string_view* prefix);
   std::string_view generate(const base::Name* uri);
-  bool is_shadowed(uint32_t binding) const;
+  void push_binding(std::string_view prefix, const base::Name* uri, bool is_written,
+                    bool is_inactive);
+  void pop_bindings(uint32_t size);
   void end(const Open& open);
   Status write_node(tree::Element* e, XmlNode kind);
   Status write_text(tree::Element* e, bool is_cdata);
