@@ -180,10 +180,21 @@ class SetFieldNode : public SimpleStmt {
     }
     if (takes_source_name()) return set_unnamed(f, source);
     MS_TRY(target_->find_or_create(f, target));
-    return copy_field(f, target, source);
+    MS_TRY(copy_field(f, target, source));
+    return state_type(f, target);
   }
 
  private:
+  // A type in the path, as in x.(XMLNSC.Attribute)id, wins over that of the source.
+  Status state_type(Frame& f, const Ref& target) const {
+    if (!target.element || target_->steps.empty()) return {};
+    const StepNode& last = target_->steps.back();
+    if (last.is_fixed && !last.fixed.has_type) return {};
+    StepMatch m;
+    const bool matches = MS_TRY(last.match(f, f.x.context_of(target), m));
+    if (matches && m.has_type) tree::set_type(target.element, m.type);
+    return {};
+  }
   // Rows are built for the domain they go to, so that their field types survive.
   Status eval_source(Frame& f, Ref& source) const {
     if (value_->shape() != Shape::kRow) return value_->eval_ref(f, source);
