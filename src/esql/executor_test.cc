@@ -108,8 +108,9 @@ TEST_CASE("executor: a cancelled message leaves an endless loop") {
    public:
     Status check_budget() override {
       if (++calls < 3) return {};
-      return base::make_error(
-          {"MS0000", 9999, base::ExceptionKind::kFatal, base::Severity::kError, "cancelled"});
+      static const base::ErrorCode kCancelled{"MS0000", 9999, base::ExceptionKind::kFatal,
+                                              base::Severity::kError, "cancelled"};
+      return base::make_error(kCancelled);
     }
     int calls = 0;
   };
