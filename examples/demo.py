@@ -119,7 +119,8 @@ class Demo:
                 with open(os.path.join(folder, "expected", expected_name), "rb") as file:
                     expected = file.read().removesuffix(b"\n")
             got_status, got = self.server.send(method, path, content_type, input_file)
-            is_right = got_status == int(status) and (expected is None or got == expected)
+            is_right = (got_status == int(status) and
+                        (expected is None or got.removesuffix(b"\n") == expected))
             self.show(name, f"{method} {path}", input_file, got_status, got, is_right)
             if not is_right:
                 wanted = "any body" if expected is None else expected.decode("utf-8", "replace")
