@@ -5,26 +5,16 @@
 #include "parsers/headers/mq_headers.h"
 #include "parsers/headers/properties.h"
 #include "parsers/json/json_domain.h"
-#include "text/utf8.h"
-#if __has_include("parsers/xmlnsc/xmlnsc_domain.h")
-#include "parsers/xmlnsc/xmlnsc_domain.h"
-#define MS_HAS_XMLNSC 1
-#endif
-#if __has_include("parsers/xmlns/xmlns_domain.h")
 #include "parsers/xmlns/xmlns_domain.h"
-#define MS_HAS_XMLNS 1
-#endif
+#include "parsers/xmlnsc/xmlnsc_domain.h"
+#include "text/utf8.h"
 
 namespace millstream::parsers {
 namespace {
 
 constexpr const tree::Domain* kDomains[] = {
-#ifdef MS_HAS_XMLNSC
     &xmlnsc::kDomain,
-#endif
-#ifdef MS_HAS_XMLNS
     &xmlns::kDomain,
-#endif
     &json::kDomain,
     &blob::kDomain,
     &headers::kProperties,

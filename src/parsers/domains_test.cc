@@ -31,6 +31,9 @@ TEST_CASE("domains: found by name, class and any case") {
   CHECK(parsers::find_domain("json")->name == std::string_view("JSON"));
   CHECK(parsers::find_domain("WSINPHDR") == &headers::kHttpInputHeader);
   CHECK(parsers::find_domain("Properties") == &headers::kProperties);
+  CHECK(parsers::find_domain("XMLNSC")->name == std::string_view("XMLNSC"));
+  CHECK(parsers::find_domain("XML")->name == std::string_view("XMLNS"));
+  CHECK(parsers::find_domain("MQHRF2")->name == std::string_view("MQRFH2"));
   CHECK(parsers::find_domain("DFDL") == nullptr);
   CHECK(parsers::find_domain("") == nullptr);
   CHECK(parsers::unsupported_domain_reason("dfdl") ==

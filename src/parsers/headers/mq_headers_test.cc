@@ -128,7 +128,8 @@ TEST_CASE("mq headers: MQRFH2 folders keep types") {
 
     MqFixture g;
     headers::MqFollowing following{.format = "MQHRF2  ", .ccsid = 1208, .encoding = encoding};
-    auto body = headers::parse_mq_headers(g.context, g.root, bytes + "body", following);
+    std::string message = bytes + "body";
+    auto body = headers::parse_mq_headers(g.context, g.root, message, following);
     REQUIRE(body.ok());
     CHECK(body.value() == "body");
     CHECK(following.format == "MQSTR   ");
