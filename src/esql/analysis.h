@@ -115,6 +115,7 @@ class Analyser {
   void propagate(ast::PropagateStmt& s);
   void create(ast::CreateStmt& s);
   void move(ast::MoveStmt& s);
+  void insert(ast::InsertStmt& s);
   void update(ast::UpdateStmt& s);
   void delete_from(ast::DeleteFromStmt& s);
   void database_use(const ast::SourcePos& pos);

@@ -110,8 +110,8 @@ void Analyser::tree_target(ast::PathExpr* p, std::string_view statement) {
 void Analyser::reference_variable(ast::PathExpr* p, std::string_view statement) {
   path(p);
   if (p->ref == ast::RefKind::kUnresolved) return;
-  bool ok = is_reference_like(*p) && p->steps.empty() && p->root_index == ast::IndexKind::kNone &&
-            p->variable->storage != ast::Storage::kRow;
+  // The name of a FOR loop is a reference too, and flows in use move it.
+  bool ok = is_reference_like(*p) && p->steps.empty() && p->root_index == ast::IndexKind::kNone;
   if (!ok) {
     error(p->pos, "MS1616", std::string(statement) + " needs a variable of type REFERENCE");
   }
@@ -221,6 +221,17 @@ void Analyser::database_use(const ast::SourcePos& pos) {
   if (has_warned_database_) return;
   has_warned_database_ = true;
   warning(pos, "MS1621", "statements over databases raise an exception in this release");
+}
+
+void Analyser::insert(ast::InsertStmt& s) {
+  database_use(s.pos);
+  path(s.table);
+  exprs(s.values);
+  if (!s.columns.empty() && s.columns.size() != s.values.size()) {
+    warning(s.pos, "MS1606",
+            std::to_string(s.columns.size()) + " columns but " + std::to_string(s.values.size()) +
+                " values");
+  }
 }
 
 void Analyser::update(ast::UpdateStmt& s) {
@@ -342,9 +353,7 @@ void Analyser::statement(Stmt* s) {
       move(static_cast<ast::MoveStmt&>(*s));
       break;
     case StmtKind::kInsert:
-      database_use(s->pos);
-      path(static_cast<ast::InsertStmt&>(*s).table);
-      exprs(static_cast<ast::InsertStmt&>(*s).values);
+      insert(static_cast<ast::InsertStmt&>(*s));
       break;
     case StmtKind::kUpdate:
       update(static_cast<ast::UpdateStmt&>(*s));

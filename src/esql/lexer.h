@@ -12,46 +12,29 @@
 namespace millstream::esql {
 
 // Every word that has a meaning somewhere in the grammar.
-#define MS_ESQL_KEYWORDS(X)                                                                        \
-  X(AFTER)                                                                                         \
-  X(ALL)                                                                                           \
-  X(AND) X(ANY) X(AS) X(ASBITSTREAM) X(ASYMMETRIC) X(ATOMIC) X(ATTACH) X(BEFORE) X(BEGIN) X(       \
-      BETWEEN) X(BIT) X(BLOB) X(BOOLEAN) X(BOTH) X(BROKER) X(CALL) X(CASE) X(CAST) X(CATALOG)      \
-      X(CCSID) X(CHAR) X(CHARACTER) X(CLASSLOADER) X(CLR) X(COMMIT) X(COMPUTE) X(CONSTANT) X(      \
-          CONTINUE) X(COUNT) X(CREATE) X(DATABASE) X(DATABASEEVENT) X(DATE) X(DAY) X(DECIMAL)      \
-          X(DECLARE) X(DEFAULT) X(DELETE) X(DETACH) X(DISTINCT) X(DO) X(DOMAIN) X(DYNAMIC) X(      \
-              ELSE) X(ELSEIF) X(ENCODING) X(END) X(ENVIRONMENT) X(ESCAPE) X(ESQL) X(EVAL) X(EVENT) \
-              X(EXCEPTION) X(EXIT) X(EXTERNAL) X(EXTRACT) X(FALSE) X(FIELD) X(FILTER) X(FINALIZE)  \
-                  X(FIRSTCHILD) X(FLOAT) X(FOR) X(FORMAT) X(FROM) X(FULL) X(FUNCTION)              \
-                      X(GMTTIME) X(GMTTIMESTAMP) X(HANDLER) X(HOUR) X(IDENTITY) X(IF) X(           \
-                          IN) X(INF) X(INFINITY) X(INOUT) X(INSERT) X(INT)                         \
-                          X(INTEGER) X(INTERVAL) X(INTO) X(IS) X(ITEM) X(ITERATE) X(JAVA) X(       \
-                              LABEL) X(LANGUAGE) X(LASTCHILD) X(LEADING) X(LEAVE) X(LIKE) X(LIST)  \
-                              X(LOG) X(LOOP) X(MAX) X(MESSAGE)                                     \
-                                  X(MIN) X(MINUTE) X(MODE) X(MODULE) X(                            \
-                                      MONTH) X(MOVE) X(NAME) X(NAMESPACE) X(NAN) X(NET)            \
-                                      X(NEXTSIBLING) X(NONE) X(NOT) X(NULL) X(NULLABLE) X(         \
-                                          NUM) X(NUMBER) X(OF) X(OPTIONS) X(OR) X(OUT)             \
-                                          X(OVERLAY) X(PARENT) X(PARSE) X(PASSTHRU) X(PATH) X(     \
-                                              PLACING) X(POSITION) X(PREVIOUSSIBLING)              \
-                                              X(PROCEDURE) X(PROPAGATE) X(REFERENCE) X(REPEAT) X(  \
-                                                  RESIGNAL) X(RESULT)                              \
-                                                  X(RETURN) X(RETURNS) X(ROLLBACK) X(ROUND) X(     \
-                                                      ROW) X(SCHEMA) X(SECOND) X(SELECT)           \
-                                                      X(SET) X(SETS) X(SEVERITY) X(                \
-                                                          SHARED) X(SOME) X(SQLSTATE) X(SUBSTRING) \
-                                                          X(SUM)                                   \
-                                                              X(SYMMETRIC) X(TERMINAL) X(          \
-                                                                  THE) X(THEN) X(THROW) X(TIME)    \
-                                                                  X(TIMESTAMP) X(TO)               \
-                                                                      X(TRACE) X(TRAILING) X(TRIM) \
-                                                                          X(TRUE) X(TYPE) X(       \
-                                                                              UNKNOWN) X(UNTIL)    \
-                                                                              X(UPDATE) X(USER) X( \
-                                                                                  VALUE) X(VALUES) \
-                                                                                  X(WHEN) X(WHERE) \
-                                                                                      X(WHILE)     \
-                                                                                          X(YEAR)
+// clang-format off
+#define MS_ESQL_KEYWORDS(X) \
+  X(AFTER) X(ALL) X(AND) X(ANY) X(AS) X(ASBITSTREAM) X(ASYMMETRIC) X(ATOMIC) X(ATTACH) X(BEFORE) \
+  X(BEGIN) X(BETWEEN) X(BIT) X(BLOB) X(BOOLEAN) X(BOTH) X(BROKER) X(CALL) X(CASE) X(CAST) \
+  X(CATALOG) X(CCSID) X(CHAR) X(CHARACTER) X(CLASSLOADER) X(CLR) X(COMMIT) X(COMPUTE) \
+  X(CONSTANT) X(CONTINUE) X(COUNT) X(CREATE) X(DATABASE) X(DATABASEEVENT) X(DATE) X(DAY) \
+  X(DECIMAL) X(DECLARE) X(DEFAULT) X(DELETE) X(DETACH) X(DISTINCT) X(DO) X(DOMAIN) X(DYNAMIC) \
+  X(ELSE) X(ELSEIF) X(ENCODING) X(END) X(ENVIRONMENT) X(ESCAPE) X(ESQL) X(EVAL) X(EVENT) \
+  X(EXCEPTION) X(EXIT) X(EXTERNAL) X(EXTRACT) X(FALSE) X(FIELD) X(FILTER) X(FINALIZE) \
+  X(FIRSTCHILD) X(FLOAT) X(FOR) X(FORMAT) X(FROM) X(FULL) X(FUNCTION) X(GMTTIME) X(GMTTIMESTAMP) \
+  X(HANDLER) X(HOUR) X(IDENTITY) X(IF) X(IN) X(INF) X(INFINITY) X(INOUT) X(INSERT) X(INT) \
+  X(INTEGER) X(INTERVAL) X(INTO) X(IS) X(ITEM) X(ITERATE) X(JAVA) X(LABEL) X(LANGUAGE) \
+  X(LASTCHILD) X(LEADING) X(LEAVE) X(LIKE) X(LIST) X(LOG) X(LOOP) X(MAX) X(MESSAGE) X(MIN) \
+  X(MINUTE) X(MODE) X(MODULE) X(MONTH) X(MOVE) X(NAME) X(NAMESPACE) X(NAN) X(NET) X(NEXTSIBLING) \
+  X(NONE) X(NOT) X(NULL) X(NULLABLE) X(NUM) X(NUMBER) X(OF) X(ONLY) X(OPTIONS) X(OR) X(OUT) \
+  X(OVERLAY) X(PARENT) X(PARSE) X(PASSTHRU) X(PATH) X(PLACING) X(POSITION) X(PREVIOUSSIBLING) \
+  X(PROCEDURE) X(PROPAGATE) X(READ) X(REFERENCE) X(REPEAT) X(RESIGNAL) X(RESULT) X(RETURN) \
+  X(RETURNS) X(ROLLBACK) X(ROUND) X(ROW) X(SCHEMA) X(SECOND) X(SELECT) X(SET) X(SETS) \
+  X(SEVERITY) X(SHARED) X(SOME) X(SQLSTATE) X(SUBSTRING) X(SUM) X(SYMMETRIC) X(TERMINAL) X(THE) \
+  X(THEN) X(THROW) X(TIME) X(TIMESTAMP) X(TO) X(TRACE) X(TRAILING) X(TRIM) X(TRUE) X(TYPE) \
+  X(UNKNOWN) X(UNTIL) X(UPDATE) X(USER) X(VALUE) X(VALUES) X(WHEN) X(WHERE) X(WHILE) X(WRITE) \
+  X(YEAR)
+// clang-format on
 
 enum class Kw : uint8_t {
   kNone,

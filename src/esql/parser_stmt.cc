@@ -209,6 +209,19 @@ Stmt* Parser::parse_keyword_statement() {
 
 // ---------------------------------------------------------------- BEGIN and DECLARE
 
+// READ ONLY or READ WRITE after ATOMIC: accepted in real sources; both lock the same way here.
+void Parser::parse_atomic_access() {
+  const auto says = [this](size_t ahead, std::string_view word) {
+    const std::string_view text = token_text(peek(ahead));
+    return text.size() == word.size() &&
+           std::equal(text.begin(), text.end(), word.begin(),
+                      [](char a, char b) { return (a & ~0x20) == b; });
+  };
+  if (!says(0, "READ") || !(says(1, "WRITE") || says(1, "ONLY"))) return;
+  advance();
+  advance();
+}
+
 Stmt* Parser::parse_begin(std::string_view label, const Token& start) {
   auto* s = make<ast::BlockStmt>(StmtKind::kBlock, start);
   s->label = label;
@@ -219,6 +232,12 @@ Stmt* Parser::parse_begin(std::string_view label, const Token& start) {
   } else if (is(Kw::kATOMIC) && !is_at(1, TokenKind::kColon) && !is_at(1, TokenKind::kLeftParen)) {
     advance();
     s->is_atomic = true;
+    // READ ONLY and READ WRITE: the lock is exclusive for both.
+    if (is(Kw::kREAD) && (is_at(1, Kw::kONLY) || is_at(1, Kw::kWRITE))) {
+      advance();
+      advance();
+    }
+    parse_atomic_access();
   }
   s->body = parse_block({Kw::kEND});
   expect(Kw::kEND);

@@ -195,16 +195,10 @@ Stmt* Parser::parse_insert() {
     s->columns = list_of(columns);
   }
   expect(Kw::kVALUES);
-  const Token& at = peek();
   if (accept(TokenKind::kLeftParen)) {
     s->values = list_of(parse_expr_list(TokenKind::kRightParen));
   } else {
     s->values = list_of(std::vector<ast::Expr*>{parse_expr()});
-  }
-  if (!s->columns.empty() && s->columns.size() != s->values.size()) {
-    error_at(at, "MS1606",
-             std::to_string(s->columns.size()) + " columns but " +
-                 std::to_string(s->values.size()) + " values");
   }
   return s;
 }

@@ -267,6 +267,7 @@ TEST_CASE("Duplicates and schemas that differ from the folder") {
 
 TEST_CASE("Warnings: databases once a module, Java, CARDINALITY without []") {
   CHECK(check_body("INSERT INTO Database.T VALUES(1); DELETE FROM Database.T;") == "~2:1 MS1621");
+  CHECK(check_body("INSERT INTO Database.T(a, b) VALUES(1);") == "~2:1 MS1621 ~2:1 MS1606");
   CHECK(check_body("SET Environment.a[] = SELECT T.x FROM Database.T;") == "~2:39 MS1621");
   CHECK(check_body("SET Environment.a = CARDINALITY(InputRoot.XMLNSC.a);") == "~2:33 MS1622");
   CHECK(check_body("SET Environment.a = CARDINALITY(InputRoot.XMLNSC.a[]);") == "");
