@@ -170,6 +170,7 @@ class Parser {
   void expect_end(Kw kw);
   void expect_end_label(std::string_view label);
   ast::Stmt* parse_begin(std::string_view label, const Token& start);
+  void parse_atomic_access();
   ast::Stmt* parse_declare();
   ast::Stmt* parse_handler(const Token& start);
   ast::Stmt* parse_set();
