@@ -75,8 +75,6 @@ Status Server::listen(const ServerOptions& options) {
   http::ServerOptions http_options;
   http_options.in_flight_max = options.in_flight_max;
   http_options.limits.body_bytes_max = options.body_bytes_max;
-  // HTTPInput nodes set their own time-out once the flow has run; until then this one counts.
-  http_options.reply_timeout_ns = net::kNever;
   http_ = http::Server::create(*reactors_, std::move(http_options),
                                [this](http::RequestRef r) { listener_.handle(std::move(r)); });
   const std::string& configured = deployment_->conf.http_address;
@@ -138,10 +136,12 @@ void Server::stop() {
 
 Server::~Server() {
   stop();
-  http_.reset();
   if (reactors_) reactors_->stop();
-  // Flows go when no reactor can run them any more.
+  // Requests and flows go when no reactor can run them any more, the HTTP server after its last
+  // request.
+  listener_.requests().clear();
   deployment_.reset();
+  http_.reset();
 }
 
 }  // namespace millstream::server

@@ -73,6 +73,10 @@ bool parse_routine_reference(std::string_view text, const std::string& flow_sche
   if (text.size() > kMain.size() && text.substr(text.size() - kMain.size()) == kMain) {
     text.remove_suffix(kMain.size());
   }
+  // Names that are no identifiers are written as in the ESQL: #"a.b_Module".Main.
+  if (text.size() > 2 && text.front() == '"' && text.back() == '"') {
+    text = text.substr(1, text.size() - 2);
+  }
   out.module = text;
   return !out.module.empty() && text.find_first_of("#/ ") == std::string_view::npos;
 }

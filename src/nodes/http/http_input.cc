@@ -66,14 +66,14 @@ class HttpInput final : public flow::Node {
  private:
   enum class Way : uint8_t { kRequest, kTimeout };
 
-  Result<tree::MessageAssembly> make_message(tree::MessageArena& arena, RequestRef& request,
-                                             std::string_view identifier);
+  Result<tree::MessageAssembly> make_message(tree::MessageArena& arena, RequestRef& request);
   void add_header_folder(tree::TreeContext& context, tree::Element* root, RequestRef& request);
   void add_local_environment(tree::TreeContext& context, tree::Element* environment,
-                             RequestRef& request, std::string_view identifier);
+                             RequestRef& request);
   void add_path(tree::TreeContext& context, tree::Element* input, tree::Element* environment,
                 RequestRef& request);
-  void run(RequestRef& request, std::string_view identifier, Way way);
+  void run(RequestRef& request, Way way);
+  void time_out(RequestRef& request);
   void reply_fault(RequestRef& request, const std::string& summary, const base::Error* cause);
   uint32_t request_ccsid(const RequestRef& request) const;
   int64_t timeout_ns() const { return properties_.timeout_for_client * net::kSecond; }
@@ -93,36 +93,34 @@ std::string HttpInputHandler::node_label() const { return node_.label(); }
 std::string HttpInputHandler::flow_name() const { return node_.flow().name(); }
 
 void HttpInput::handle(RequestRef request) {
-  char identifier_bytes[kRequestIdentifierBytes];
-  listener_.requests().add(request, identifier_bytes);
-  const std::string identifier(identifier_bytes, kRequestIdentifierBytes);
-  if (flow().instances().enter()) flow().statistics().flow().times_max_instances.add(1);
-  run(request, identifier, Way::kRequest);
-  flow().instances().leave();
-  if (request->is_replied()) {
-    listener_.requests().remove(identifier);
-    return;
-  }
-  // Nobody has replied yet: another flow may, until the client's time is over.
+  listener_.requests().add(request);
+  // The client's time runs while the flow does; after the flow has ended another one may still
+  // reply until it is over.
   const int64_t deadline =
       properties_.timeout_for_client == 0 ? net::kNever : request->arrival_ns() + timeout_ns();
-  request->set_reply_deadline(deadline, [this, identifier](RequestRef late) {
-    flow().statistics().flow().reply_timeouts.add(1);
-    if (is_wired(find_output("timeout"))) run(late, identifier, Way::kTimeout);
-    listener_.requests().remove(identifier);
-    if (late->is_replied()) return;
-    Status status =
-        base::make_error(errors::kReplyTimedOut, {flow().name(), properties_.timeout_for_client});
-    reply_fault(late, status.error().id_with_letter() + ": " + status.error().text, nullptr);
-  });
+  request->set_reply_deadline(deadline, [this](RequestRef late) { time_out(late); });
+  if (flow().instances().enter()) flow().statistics().flow().times_max_instances.add(1);
+  run(request, Way::kRequest);
+  flow().instances().leave();
+  if (request->is_replied()) listener_.requests().remove(*request);
 }
 
-void HttpInput::run(RequestRef& request, std::string_view identifier, Way way) {
+void HttpInput::time_out(RequestRef& request) {
+  flow().statistics().flow().reply_timeouts.add(1);
+  if (is_wired(find_output("timeout"))) run(request, Way::kTimeout);
+  listener_.requests().remove(*request);
+  if (request->is_replied()) return;
+  Status status =
+      base::make_error(errors::kReplyTimedOut, {flow().name(), properties_.timeout_for_client});
+  reply_fault(request, status.error().id_with_letter() + ": " + status.error().text, nullptr);
+}
+
+void HttpInput::run(RequestRef& request, Way way) {
   flow::PooledArena arena(flow().names());
   flow::Invocation invocation(flow(), *arena);
   invocation.transport = &request;
   const int64_t cpu_start = net::fiber_cpu_ns();
-  Result<tree::MessageAssembly> message = make_message(*arena, request, identifier);
+  Result<tree::MessageAssembly> message = make_message(*arena, request);
   Status status;
   if (way == Way::kTimeout) {
     status = message.ok() ? invocation.propagate(*this, find_output("timeout"), message.value())
@@ -162,8 +160,7 @@ uint32_t HttpInput::request_ccsid(const RequestRef& request) const {
 }
 
 Result<tree::MessageAssembly> HttpInput::make_message(tree::MessageArena& arena,
-                                                      RequestRef& request,
-                                                      std::string_view identifier) {
+                                                      RequestRef& request) {
   tree::TreeContext& context = arena.context();
   tree::MessageAssembly message = arena.make_assembly();
   const uint32_t ccsid = request_ccsid(request);
@@ -177,8 +174,7 @@ Result<tree::MessageAssembly> HttpInput::make_message(tree::MessageArena& arena,
   properties.content_type = request->headers().get("Content-Type");
   parsers::headers::make_properties(context, message.root, properties);
   add_header_folder(context, message.root, request);
-  add_local_environment(context, message.local_environment, request,
-                        context.arena.copy(identifier));
+  add_local_environment(context, message.local_environment, request);
   MS_TRY(common::add_body(context, message.root, body_, request->body(), ccsid, 0));
   return message;
 }
@@ -242,10 +238,13 @@ void add_field(tree::TreeContext& context, tree::Element* parent, std::string_vi
 }
 
 void HttpInput::add_local_environment(tree::TreeContext& context, tree::Element* environment,
-                                      RequestRef& request, std::string_view identifier) {
+                                      RequestRef& request) {
+  char* identifier = context.arena.bytes(kRequestIdentifierBytes);
+  listener_.requests().write_identifier(*request, identifier);
   tree::Element* destination = add_folder(context, environment, "Destination");
   tree::Element* reply = add_folder(context, destination, "HTTP");
-  add_field(context, reply, "RequestIdentifier", Value::make_blob(identifier));
+  add_field(context, reply, "RequestIdentifier",
+            Value::make_blob({identifier, kRequestIdentifierBytes}));
 
   tree::Element* http = add_folder(context, environment, "HTTP");
   tree::Element* input = add_folder(context, http, "Input");

@@ -34,7 +34,7 @@ class HttpReply final : public flow::Node {
       MS_TRY(send(invocation, in, http, request));
       // A request of this invocation is taken from the table by its input node.
       const auto* own = static_cast<const RequestRef*>(invocation.transport);
-      if (!own || own->get() != request.get()) listener_.requests().remove(identifier);
+      if (!own || own->get() != request.get()) listener_.requests().remove(*request);
     } else if (!properties_.ignore_transport_failures) {
       return base::make_error(errors::kRequestGone,
                               {"it has been answered already, or its client has left"});

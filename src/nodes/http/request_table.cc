@@ -11,59 +11,59 @@ constexpr size_t kGenerationAt = 16;
 
 }  // namespace
 
-void RequestTable::add(const millstream::http::RequestRef& request, char* out) {
-  uint32_t slot;
-  uint64_t generation;
-  {
-    std::lock_guard lock(mutex_);
-    if (free_.empty()) {
-      free_.push_back(static_cast<uint32_t>(slots_.size()));
-      slots_.emplace_back();
-    }
-    slot = free_.back();
-    free_.pop_back();
-    generation = next_generation_++;
-    slots_[slot].request = request;
-    slots_[slot].generation = generation;
+void RequestTable::add(const millstream::http::RequestRef& request) {
+  std::lock_guard lock(mutex_);
+  if (free_.empty()) {
+    free_.push_back(static_cast<uint32_t>(slots_.size()));
+    slots_.emplace_back();
   }
+  const uint32_t slot = free_.back();
+  free_.pop_back();
+  slots_[slot].request = request;
+  slots_[slot].generation = next_generation_++;
+  request->user = reinterpret_cast<void*>(static_cast<uintptr_t>(slot) + 1);
+}
+
+void RequestTable::write_identifier(const millstream::http::Request& request, char* out) const {
+  const uint32_t slot = static_cast<uint32_t>(slot_of(request));
+  std::lock_guard lock(mutex_);
   std::memset(out, 0, kRequestIdentifierBytes);
   std::memcpy(out, kEyeCatcher, sizeof kEyeCatcher);
   std::memcpy(out + kSlotAt, &slot, sizeof slot);
-  std::memcpy(out + kGenerationAt, &generation, sizeof generation);
-}
-
-bool RequestTable::locate(std::string_view identifier, size_t* slot, uint64_t* generation) const {
-  if (identifier.size() != kRequestIdentifierBytes ||
-      std::memcmp(identifier.data(), kEyeCatcher, sizeof kEyeCatcher) != 0) {
-    return false;
-  }
-  uint32_t number;
-  std::memcpy(&number, identifier.data() + kSlotAt, sizeof number);
-  std::memcpy(generation, identifier.data() + kGenerationAt, sizeof *generation);
-  *slot = number;
-  return number < slots_.size() && slots_[number].generation == *generation &&
-         slots_[number].request.get() != nullptr;
+  std::memcpy(out + kGenerationAt, &slots_[slot].generation, sizeof slots_[slot].generation);
 }
 
 millstream::http::RequestRef RequestTable::find(std::string_view identifier) {
-  std::lock_guard lock(mutex_);
-  size_t slot;
+  if (identifier.size() != kRequestIdentifierBytes ||
+      std::memcmp(identifier.data(), kEyeCatcher, sizeof kEyeCatcher) != 0) {
+    return {};
+  }
+  uint32_t slot;
   uint64_t generation;
-  if (!locate(identifier, &slot, &generation)) return {};
+  std::memcpy(&slot, identifier.data() + kSlotAt, sizeof slot);
+  std::memcpy(&generation, identifier.data() + kGenerationAt, sizeof generation);
+  std::lock_guard lock(mutex_);
+  if (slot >= slots_.size() || slots_[slot].generation != generation) return {};
   return slots_[slot].request;
 }
 
-void RequestTable::remove(std::string_view identifier) {
+void RequestTable::remove(const millstream::http::Request& request) {
   // The last reference may recycle the request, so it goes outside of the lock.
   millstream::http::RequestRef last;
   std::lock_guard lock(mutex_);
-  size_t slot;
-  uint64_t generation;
-  if (!locate(identifier, &slot, &generation)) return;
+  const size_t slot = slot_of(request);
+  if (slot >= slots_.size() || slots_[slot].request.get() != &request) return;
   last = std::move(slots_[slot].request);
   slots_[slot].request = {};
   slots_[slot].generation = 0;
   free_.push_back(static_cast<uint32_t>(slot));
+}
+
+void RequestTable::clear() {
+  std::vector<Slot> slots;
+  std::lock_guard lock(mutex_);
+  slots.swap(slots_);
+  free_.clear();
 }
 
 size_t RequestTable::size() const {

@@ -18,19 +18,25 @@ constexpr size_t kRequestIdentifierBytes = 24;
 
 class RequestTable {
  public:
-  // Writes the identifier to `out` (kRequestIdentifierBytes).
-  void add(const millstream::http::RequestRef& request, char* out);
+  // Request::user holds the slot from here on.
+  void add(const millstream::http::RequestRef& request);
+  // Writes the identifier of a request that was added to `out` (kRequestIdentifierBytes).
+  void write_identifier(const millstream::http::Request& request, char* out) const;
   // An empty reference when it is unknown or was removed.
   millstream::http::RequestRef find(std::string_view identifier);
-  void remove(std::string_view identifier);
+  void remove(const millstream::http::Request& request);
   size_t size() const;
+  // At the end of the process, when no reactor runs any more.
+  void clear();
 
  private:
   struct Slot {
     millstream::http::RequestRef request;
     uint64_t generation = 0;
   };
-  bool locate(std::string_view identifier, size_t* slot, uint64_t* generation) const;
+  static size_t slot_of(const millstream::http::Request& request) {
+    return reinterpret_cast<uintptr_t>(request.user) - 1;
+  }
 
   mutable std::mutex mutex_;  // leaf lock, held for a few instructions
   std::vector<Slot> slots_;
