@@ -1,5 +1,6 @@
 #include "parsers/common/xml_value.h"
 
+#include <array>
 #include <charconv>
 #include <cstdio>
 
@@ -127,9 +128,22 @@ bool is_noncharacter(const char* p, const char* end) {
   return end - p >= 3 && p[0] == '\xEF' && p[1] == '\xBF' && (p[2] == '\xBE' || p[2] == '\xBF');
 }
 
+constexpr std::array<bool, 256> make_specials() {
+  std::array<bool, 256> t{};
+  for (int c = 0; c < 0x20; ++c) t[c] = true;
+  for (unsigned char c : {'<', '>', '&', '"', '\''}) t[c] = true;
+  t[0xEF] = true;
+  return t;
+}
+constexpr std::array<bool, 256> kSpecials = make_specials();
+
 const char* next_special(const char* p, const char* end) {
   namespace scan = format::xml_scan;
   for (;;) {
+    if (end - p < 16) {
+      while (p < end && !kSpecials[static_cast<uint8_t>(*p)]) ++p;
+      return p;
+    }
     __m128i x = scan::load(p, end);
     __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8(0x1F)), x);
     __m128i a = _mm_or_si128(scan::equal(x, '<'), scan::equal(x, '>'));
