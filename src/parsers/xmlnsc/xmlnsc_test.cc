@@ -72,6 +72,17 @@ TEST_CASE("xmlnsc: white space, mixed content, comments and PIs are dropped by d
   CHECK(b.round("<a>x<!--c-->y</a>") == "<a>xy</a>");
 }
 
+TEST_CASE("xmlnsc: retained mixed text keeps its place on the fast path") {
+  tree::ParseOptions mixed;
+  mixed.retain_mixed_content = mixed.retain_comments = true;
+  for (const char* xml : {"<a>1<b>2</b>3</a>", "<a><b/>x<b/>y</a>", "<a> <b> <c/> </b>\n</a>",
+                          "<a><b>1<c/>2</b>3<b>4</b></a>", "<a><b k='1'>t<c/>u</b></a>"}) {
+    Body b;
+    std::string padded = pad(xml);
+    CHECK(b.round(padded, mixed) == padded);
+  }
+}
+
 TEST_CASE("xmlnsc: CDATA") {
   Body b;
   CHECK(b.round("<a><b><![CDATA[x<y]]></b><c>1<![CDATA[2]]>3</c></a>") ==
