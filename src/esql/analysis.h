@@ -103,6 +103,7 @@ class Analyser {
   // --- statements
   void block(const ast::Block& b);
   void statement(ast::Stmt* s);
+  void action(ast::Stmt* s);
   void handler(ast::HandlerStmt& s);
   void check_handler_place(const ast::Block& b);
   void loop(const ast::Block& body, std::string_view label, const ast::Stmt& s);
@@ -124,6 +125,7 @@ class Analyser {
 
   // --- expressions
   void expr(ast::Expr* e);
+  void compound(ast::Expr* e);
   void exprs(ast::List<ast::Expr*> list);
   void call(ast::CallExpr& e, bool is_statement);
   bool field_function(ast::CallExpr& e);

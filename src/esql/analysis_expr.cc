@@ -122,6 +122,15 @@ void Analyser::expr(Expr* e) {
     case ExprKind::kIs:
       expr(static_cast<ast::IsExpr*>(e)->operand);
       break;
+    default:
+      compound(e);
+      break;
+  }
+}
+
+// Expressions that are more than an operator.
+void Analyser::compound(Expr* e) {
+  switch (e->kind) {
     case ExprKind::kCase: {
       auto* c = static_cast<ast::CaseExpr*>(e);
       expr(c->operand);
@@ -183,6 +192,8 @@ void Analyser::expr(Expr* e) {
       v->scope = scope_;
       break;
     }
+    default:
+      break;
   }
 }
 

@@ -323,6 +323,15 @@ void Analyser::statement(Stmt* s) {
         error(s->pos, "MS1618", "RESIGNAL is allowed inside a handler only");
       }
       break;
+    default:
+      action(s);
+      break;
+  }
+}
+
+// Statements without a body.
+void Analyser::action(Stmt* s) {
+  switch (s->kind) {
     case StmtKind::kEval: {
       auto& e = static_cast<ast::EvalStmt&>(*s);
       expr(e.text);
@@ -363,6 +372,8 @@ void Analyser::statement(Stmt* s) {
       break;
     case StmtKind::kPassthru:
       expr(static_cast<ast::PassthruStmt&>(*s).call);
+      break;
+    default:
       break;
   }
 }

@@ -209,15 +209,9 @@ Stmt* Parser::parse_keyword_statement() {
 
 // ---------------------------------------------------------------- BEGIN and DECLARE
 
-// READ ONLY or READ WRITE after ATOMIC: accepted in real sources; both lock the same way here.
+// READ ONLY or READ WRITE after ATOMIC: the lock is exclusive for both.
 void Parser::parse_atomic_access() {
-  const auto says = [this](size_t ahead, std::string_view word) {
-    const std::string_view text = token_text(peek(ahead));
-    return text.size() == word.size() &&
-           std::equal(text.begin(), text.end(), word.begin(),
-                      [](char a, char b) { return (a & ~0x20) == b; });
-  };
-  if (!says(0, "READ") || !(says(1, "WRITE") || says(1, "ONLY"))) return;
+  if (!is(Kw::kREAD) || !(is_at(1, Kw::kONLY) || is_at(1, Kw::kWRITE))) return;
   advance();
   advance();
 }
@@ -232,11 +226,6 @@ Stmt* Parser::parse_begin(std::string_view label, const Token& start) {
   } else if (is(Kw::kATOMIC) && !is_at(1, TokenKind::kColon) && !is_at(1, TokenKind::kLeftParen)) {
     advance();
     s->is_atomic = true;
-    // READ ONLY and READ WRITE: the lock is exclusive for both.
-    if (is(Kw::kREAD) && (is_at(1, Kw::kONLY) || is_at(1, Kw::kWRITE))) {
-      advance();
-      advance();
-    }
     parse_atomic_access();
   }
   s->body = parse_block({Kw::kEND});

@@ -11,6 +11,7 @@ using ast::Expr;
 using ast::ExprKind;
 
 std::string show(const Expr* e);
+std::string show_compound(const Expr* e);
 
 std::string show_value(const value::Value& v) {
   using value::Kind;
@@ -196,6 +197,13 @@ std::string show(const Expr* e) {
       std::string schema = c.schema.empty() ? "" : std::string(c.schema) + "#";
       return schema + std::string(c.name) + "(" + show_list(c.args) + ")";
     }
+    default:
+      return show_compound(e);
+  }
+}
+
+std::string show_compound(const Expr* e) {
+  switch (e->kind) {
     case ExprKind::kCast: {
       const auto& c = *ast::as<ast::CastExpr>(e);
       std::string out =
