@@ -710,6 +710,10 @@ constexpr Topic kTopics[] = {
      "The index {0} is not allowed: indices count from 1.\n"
      "\n"
      "Error, RecoverableException. Use [<] or [<n] to count from the end.\n"},
+    {"error", "MS1693", "The message uses more than {0} bytes of memory.",
+     "The message uses more than {0} bytes of memory.\n"
+     "\n"
+     "Error, RecoverableException. Look for a loop that makes fields without end, or raise the limit.\n"},
     {"error", "MS1701", "The flow is nested too deeply at node '{0}': its connections probably form a loop.",
      "The flow is nested too deeply at node '{0}': its connections probably form a loop.\n"
      "\n"
@@ -866,6 +870,26 @@ constexpr Topic kTopics[] = {
      "Promoted property '{0}' refers to node '{1}', which is not in this flow.\n"
      "\n"
      "Error, found while loading. Open the flow in the Toolkit; the promotion is left over from a deleted node.\n"},
+    {"error", "MS1914", "'{0}' is {1} node ({2}), which is not supported yet: it needs {3}; {4}.",
+     "'{0}' is {1} node ({2}), which is not supported yet: it needs {3}; {4}.\n"
+     "\n"
+     "Error, found while loading. `millstream list` names the node types that run. With --partial the other applications start all the same.\n"},
+    {"error", "MS1915", "'{0}' is a node of the user-defined type {1}, which this server cannot load; replace it by a subflow or a Compute node.",
+     "'{0}' is a node of the user-defined type {1}, which this server cannot load; replace it by a subflow or a Compute node.\n"
+     "\n"
+     "Error, found while loading. User-defined nodes are plug-ins of the product, written in C or Java.\n"},
+    {"error", "MS1916", "'{0}' refers to the project '{1}', which is not there; the errors of this application may come from that.",
+     "'{0}' refers to the project '{1}', which is not there; the errors of this application may come from that.\n"
+     "\n"
+     "Warning, found while loading. Give its folder as a further path, or put it beside the project.\n"},
+    {"error", "MS1917", "{0} error(s) about routines, modules and subflows that are probably in a missing library are not shown.",
+     "{0} error(s) about routines, modules and subflows that are probably in a missing library are not shown.\n"
+     "\n"
+     "Warning, found while loading. Add the library and check again.\n"},
+    {"error", "MS1918", "'{0}' is a project without message flows, libraries or policies (a Java, test or other project): nothing of it runs.",
+     "'{0}' is a project without message flows, libraries or policies (a Java, test or other project): nothing of it runs.\n"
+     "\n"
+     "Warning, found while loading. Give the folder of the application.\n"},
     {"error", "MS2000", "Cannot listen on {0}:{1}.",
      "Cannot listen on {0}:{1}.\n"
      "\n"

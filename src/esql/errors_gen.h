@@ -153,5 +153,7 @@ inline constexpr base::ErrorCode kNoSharedStore{"MS1690", 1690, base::ExceptionK
     "The SHARED variable '{0}' is not available here."};
 inline constexpr base::ErrorCode kBadExpression{"MS1691", 1691, base::ExceptionKind::kRecoverable, base::Severity::kError,
     "'{0}' is not a valid expression: {1}"};
+inline constexpr base::ErrorCode kMessageTooLarge{"MS1693", 1693, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The message uses more than {0} bytes of memory."};
 
 }  // namespace millstream::esql::errors

@@ -92,8 +92,18 @@ void Execution::open_frame(Frame& f, uint32_t slots, uint32_t cursors) {
   }
 }
 
+Status Execution::spend_budget() {
+  loop_count = 0;
+  const size_t bytes_max = host.message_bytes_max();
+  if (arena().used_bytes() > bytes_max) {
+    return base::make_error(errors::kMessageTooLarge, {bytes_max});
+  }
+  return host.check_budget();
+}
+
 Status Execution::run_routine(Frame& f) {
   const RoutineCode& code = *f.routine;
+  MS_TRY(check_loop());
   if (host.stack_remaining_bytes() < kStackReserveBytes) {
     return base::make_error(errors::kStackExhausted, {code.qualified_name});
   }
@@ -108,6 +118,8 @@ Status Execution::run_routine(Frame& f) {
 
 Flow SimpleStmt::run(Frame& f) const {
   Status s = execute(f);
+  // Writing may have parsed on: an error met there belongs to this statement.
+  if (__builtin_expect(f.x.tree().has_parse_error(), 0) && s.ok()) s = f.x.check_parse();
   f.x.end_statement();
   if (__builtin_expect(s.ok(), 1)) return Flow::kNext;
   return f.x.fail(f, *this, std::move(s));

@@ -166,6 +166,7 @@ class Execution {
   static constexpr uint32_t kLoopsPerBudgetCheck = 512;
   static constexpr size_t kStackReserveBytes = 48 * 1024;
   static constexpr size_t kStatementTextMax = 400;  // of a statement quoted in an error
+  static constexpr size_t kOperandTextMax = 1000;   // of a value quoted in an error
 
   Execution(const ProgramCode& p, tree::TreeContext& tree, Host& h, const value::TimeZone& zone,
             int64_t now, ScratchStack& s)
@@ -206,12 +207,13 @@ class Execution {
     if (__builtin_expect(ctx.tree.has_parse_error(), 0)) return ctx.tree.take_parse_error();
     return {};
   }
-  // A loop's back-edge.
+  // A loop's back-edge or a call.
   Status check_loop() {
-    if (++loop_count < kLoopsPerBudgetCheck) return {};
-    loop_count = 0;
-    return host.check_budget();
+    if (__builtin_expect(++loop_count < kLoopsPerBudgetCheck, 1)) return {};
+    return spend_budget();
   }
+  // The same from within a statement: nobody waits while SHARED variables are locked.
+  Status check_inner_loop() { return is_shared_locked ? Status() : check_loop(); }
   // After each statement: SHARED variables are locked for one statement at a time.
   void end_statement() {
     if (__builtin_expect(is_shared_locked, 0)) unlock_shared();
@@ -237,6 +239,7 @@ class Execution {
   Result<Slot*> external_slot(const ast::Variable& v);
   Result<Slot*> shared_slot(Frame& f, const ast::Variable& v);
   Flow run_handlers(Frame& f, Status status);
+  Status spend_budget();
 };
 
 // Lets others at the SHARED variables while a routine is called from within a statement.

@@ -34,7 +34,16 @@ Status expression_error(Frame& f, const ast::Expr& e, Status cause,
   std::vector<base::Insert> inserts;
   inserts.emplace_back(std::to_string(e.pos.line) + "." + std::to_string(e.pos.column));
   inserts.emplace_back(text);
-  for (const Value& v : operands) inserts.emplace_back(display_text(f.x.ctx, v));
+  for (const Value& v : operands) {
+    std::string shown = display_text(f.x.ctx, v);
+    if (shown.size() > Execution::kOperandTextMax) {
+      size_t end = Execution::kOperandTextMax;
+      while (end > 0 && (static_cast<unsigned char>(shown[end]) & 0xc0) == 0x80) --end;
+      shown.resize(end);
+      shown += " ...";
+    }
+    inserts.emplace_back(std::move(shown));
+  }
   Status outer = base::make_error(errors::kExpressionFailed, std::move(inserts));
   outer.error().position.line = e.pos.line;
   outer.error().position.column = e.pos.column;

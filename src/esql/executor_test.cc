@@ -123,6 +123,38 @@ TEST_CASE("executor: a cancelled message leaves an endless loop") {
   CHECK(host.calls == 3);
 }
 
+TEST_CASE("executor: recursion and SELECT spend the budget too") {
+  Runner r(compute("SET Environment.x = Fib(18); RETURN TRUE;",
+                   "CREATE FUNCTION Fib(IN n INTEGER) RETURNS INTEGER BEGIN "
+                   "IF n < 2 THEN RETURN n; END IF; RETURN Fib(n - 1) + Fib(n - 2); END;"));
+  CHECK(r.run() == "TRUE");
+  CHECK(r.environment() == "Environment{x=2584}");
+  CHECK(r.host.budget_checks > 5);
+  Runner s(
+      compute("DECLARE i INTEGER 0; WHILE i < 100 DO SET i = i + 1; "
+              "CREATE LASTCHILD OF Environment.l NAME 'i' VALUE i; END WHILE; "
+              "SET Environment.n = (SELECT COUNT(*) FROM Environment.l.i[] AS A, "
+              "Environment.l.i[] AS B WHERE A = B); SET Environment.l = NULL; RETURN TRUE;"));
+  CHECK(s.run() == "TRUE");
+  CHECK(s.environment() == "Environment{n=100}");
+  CHECK(s.host.budget_checks > 10);
+}
+
+TEST_CASE("executor: a loop that makes fields without end stops at the memory limit") {
+  class Small : public FakeHost {
+   public:
+    size_t message_bytes_max() override { return 4 << 20; }
+  };
+  Runner r(
+      compute("WHILE TRUE DO CREATE LASTCHILD OF OutputRoot.XMLNSC NAME 'x'; END WHILE; "
+              "RETURN TRUE;"));
+  Small host;
+  Invocation i{r.message->context(), host, r.zone, 0, r.in, r.out, nullptr};
+  Result<Tri> result = r.instance->run(i);
+  REQUIRE_FALSE(result.ok());
+  CHECK(result.error().number == 1693);
+}
+
 TEST_CASE("executor: schemas, PATH and constants") {
   CHECK(run_body("SET OutputRoot.XMLNSC.a = c * 2; SET OutputRoot.XMLNSC.b = ns; RETURN TRUE;",
                  "DECLARE c CONSTANT INTEGER 21;\nDECLARE ns NAMESPACE 'urn:a';") ==

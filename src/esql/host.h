@@ -79,6 +79,8 @@ class Host {
   // Called every few hundred iterations of a loop and before PROPAGATE: lets other fibers run and
   // returns an error when the message was cancelled.
   virtual Status check_budget();
+  // Memory one message may use; a loop that makes fields without end stops there.
+  virtual size_t message_bytes_max() { return size_t{2} << 30; }
   // Bytes left on the stack of the caller; recursion stops with an error before it is used up.
   virtual size_t stack_remaining_bytes();
 

@@ -313,6 +313,7 @@ class QuantifierNode : public ExprNode {
     Status item(Frame& f, const Ref& item, bool, bool& stop) override {
       const bool is_all = q_.ast_.quantifier == ast::Quantifier::kAll;
       if (q_.ast_.variable) bind_reference(f, f.slots[q_.ast_.variable->slot], item);
+      MS_TRY(f.x.check_inner_loop());
       Tri t;
       MS_TRY(q_.condition_->eval_tri(f, t));
       result = is_all ? tri_and(result, t) : tri_or(result, t);

@@ -166,6 +166,7 @@ class SelectNode : public ExprNode {
     Bind(const SelectNode& s, size_t depth, RowSink& sink)
         : select_(s), depth_(depth), sink_(sink) {}
     Status item(Frame& f, const Ref& item, bool, bool& stop) override {
+      MS_TRY(f.x.check_inner_loop());
       f.slots[select_.sources_[depth_].slot].ref = item;
       MS_TRY(select_.rows(f, depth_ + 1, sink_, stop_all));
       stop = stop_all;
