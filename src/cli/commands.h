@@ -15,6 +15,12 @@ const base::CommandSpec& run_command();
 int run_run(const base::ParsedFlags& flags);
 const base::CommandSpec& check_command();
 int run_check(const base::ParsedFlags& flags);
+const base::CommandSpec& test_command();
+int run_test(const base::ParsedFlags& flags);
+const base::CommandSpec& list_command();
+int run_list(const base::ParsedFlags& flags);
+const base::CommandSpec& describe_command();
+int run_describe(const base::ParsedFlags& flags);
 const base::CommandSpec& version_command();
 int run_version(const base::ParsedFlags& flags);
 

@@ -14,6 +14,9 @@ using millstream::cli::Command;
 constexpr Command kCommands[] = {
     {millstream::cli::run_command, millstream::cli::run_run},
     {millstream::cli::check_command, millstream::cli::run_check},
+    {millstream::cli::test_command, millstream::cli::run_test},
+    {millstream::cli::list_command, millstream::cli::run_list},
+    {millstream::cli::describe_command, millstream::cli::run_describe},
     {millstream::cli::payload_command, millstream::cli::run_payload},
     {millstream::cli::version_command, millstream::cli::run_version},
 };
