@@ -251,7 +251,26 @@ void Analyser::resolve_root(PathExpr& p) {
   } else if (is_type_domain(p.name) && p.steps.size() == 1) {
     text = "'" + std::string(p.name) + "." + std::string(p.steps[0].name) + "' is not a field type";
   }
+  std::string_view similar = similar_variable(p.name);
+  if (!similar.empty()) text += "; did you mean '" + std::string(similar) + "'?";
   error(p.pos, "BIP2432", text + "; in scope are: " + known_correlations());
+}
+
+// A visible variable whose name differs in case only.
+std::string_view Analyser::similar_variable(std::string_view name) const {
+  auto is_similar = [&](const Variable* v) {
+    return text::equals_ignoring_ascii_case(v->name, name);
+  };
+  for (const ast::Scope* s = scope_; s; s = s->outer) {
+    if (is_similar(s->variable)) return s->variable->name;
+  }
+  for (const Variable* v : module_ ? module_->variables : ast::List<Variable*>()) {
+    if (is_similar(v)) return v->name;
+  }
+  for (const Variable* v : file_ ? file_->variables : ast::List<Variable*>()) {
+    if (is_similar(v)) return v->name;
+  }
+  return {};
 }
 
 PathExpr* Analyser::variable_path(Variable* v, const ast::SourcePos& pos) {

@@ -146,6 +146,8 @@ class Analyser {
   ast::Variable* find_variable(std::string_view name, bool namespaces_only = false) const;
   ast::Routine* find_routine(std::string_view schema, std::string_view name) const;
   std::string known_correlations() const;
+  std::string_view similar_variable(std::string_view name) const;
+  std::string_view similar_routine(std::string_view name) const;
   ast::PathExpr* variable_path(ast::Variable* v, const ast::SourcePos& pos);
   static bool constant_type(const ast::Expr* e, tree::FieldType& out);
   uint32_t unit() const { return file_ ? program_.unit_of(*file_) : 0; }

@@ -294,10 +294,22 @@ void Analyser::call(ast::CallExpr& e, bool is_statement) {
       return error(e.pos, "MS1606", upper + " takes " + wanted + ", not " + std::to_string(n));
     }
   }
-  error(e.pos, "MS1605",
-        "there is no routine '" + shown +
-            "' in this module, its schema or the schemas of PATH, and no "
-            "such function");
+  std::string text = "there is no routine '" + shown +
+                     "' in this module, its schema or the schemas of PATH, and no such function";
+  std::string_view similar = similar_routine(e.name);
+  if (!similar.empty()) text += "; did you mean '" + std::string(similar) + "'?";
+  error(e.pos, "MS1605", std::move(text));
+}
+
+// A routine of this module or file whose name differs in case only.
+std::string_view Analyser::similar_routine(std::string_view name) const {
+  for (const ast::Routine* r : module_ ? module_->routines : ast::List<ast::Routine*>()) {
+    if (text::equals_ignoring_ascii_case(r->name, name)) return r->name;
+  }
+  for (const ast::Routine* r : file_ ? file_->routines : ast::List<ast::Routine*>()) {
+    if (text::equals_ignoring_ascii_case(r->name, name)) return r->name;
+  }
+  return {};
 }
 
 // ---------------------------------------------------------------- SELECT and quantifiers
