@@ -65,5 +65,34 @@ void select_sum(benchmark::State& state) {
 }
 BENCHMARK(select_sum);
 
+void build_output(benchmark::State& state) {
+  run_over_records(state,
+                   "SET OutputRoot.XMLNSC = NULL; DECLARE I INTEGER 0; "
+                   "FOR x AS InputRoot.XMLNSC.doc.item[] DO SET I = I + 1; "
+                   "SET OutputRoot.XMLNSC.out.row[I].name = x.Name; "
+                   "SET OutputRoot.XMLNSC.out.row[I].price = CAST(x.Price AS DECIMAL) * 2; "
+                   "END FOR; RETURN TRUE;");
+}
+BENCHMARK(build_output)->Iterations(300);
+
+void build_output_by_reference(benchmark::State& state) {
+  run_over_records(state,
+                   "SET OutputRoot.XMLNSC = NULL; CREATE FIELD OutputRoot.XMLNSC.out; "
+                   "DECLARE o REFERENCE TO OutputRoot.XMLNSC.out; "
+                   "FOR x AS InputRoot.XMLNSC.doc.item[] DO "
+                   "CREATE LASTCHILD OF o AS o NAME 'row'; SET o.name = x.Name; "
+                   "SET o.price = CAST(x.Price AS DECIMAL) * 2; MOVE o PARENT; "
+                   "END FOR; RETURN TRUE;");
+}
+BENCHMARK(build_output_by_reference)->Iterations(300);
+
+void select_rows(benchmark::State& state) {
+  run_over_records(state,
+                   "SET OutputRoot.XMLNSC = NULL; SET OutputRoot.XMLNSC.out.row[] = "
+                   "(SELECT x.Name AS name, CAST(x.Price AS DECIMAL) * 2 AS price "
+                   "FROM InputRoot.XMLNSC.doc.item[] AS x); RETURN TRUE;");
+}
+BENCHMARK(select_rows)->Iterations(300);
+
 }  // namespace
 }  // namespace millstream::esql::testing

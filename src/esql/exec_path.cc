@@ -149,8 +149,9 @@ Element* create_child(Frame& f, const Ref& parent, const base::QName* name, tree
 
 Status StepNode::find_or_create(Frame& f, const Ref& parent, Element*& out) const {
   tree::TreeContext& tree = f.x.context_of(parent);
-  StepMatch m;
-  if (!MS_TRY(match(f, tree, m))) return base::make_error(errors::kNameNull, {});
+  StepMatch scratch;
+  if (!is_fixed && !MS_TRY(match(f, tree, scratch))) return base::make_error(errors::kNameNull, {});
+  const StepMatch& m = is_fixed ? fixed : scratch;
   int64_t n = 1;
   switch (index_kind) {
     case ast::IndexKind::kNone:

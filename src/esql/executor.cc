@@ -141,6 +141,21 @@ void bind_correlations(Execution& x, const Invocation& in, bool is_compute) {
   }
 }
 
+// The initialiser of a module's variable is a statement without routine.
+Status declaration_error(Execution& x, const ast::Variable& v, Status cause) {
+  std::string module = "." + std::string(x.module->name);
+  Status outer =
+      base::make_error(errors::kStatementFailed,
+                       {module, std::to_string(v.pos.line) + "." + std::to_string(v.pos.column),
+                        "DECLARE " + std::string(v.name)});
+  base::Error& e = outer.error();
+  e.position.file = std::string(x.program.program->file_path(v.pos));
+  e.position.line = v.pos.line;
+  e.position.column = v.pos.column;
+  e.function = std::move(module);
+  return base::wrap_error(std::move(outer), std::move(cause));
+}
+
 Status prepare(Execution& x, const Invocation& in, const ModuleCode& module) {
   x.module = module.ast;
   x.shared = in.shared;
@@ -156,7 +171,7 @@ Status prepare(Execution& x, const Invocation& in, const ModuleCode& module) {
     Status s = initialise_variable(f, v, x.module_slots[v.variable->slot]);
     x.end_statement();
     x.stack.release(mark);
-    MS_TRY(std::move(s));
+    if (!s.ok()) return declaration_error(x, *v.variable, std::move(s));
   }
   return {};
 }

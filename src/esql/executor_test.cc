@@ -161,6 +161,11 @@ TEST_CASE("executor: schemas, PATH and constants") {
         "TRUE: Root{XMLNSC{a=42 b='urn:a'}}");
 }
 
+TEST_CASE("executor: a failing initialiser of the module names its place") {
+  CHECK(run_body("RETURN TRUE;", "DECLARE z INTEGER 0;\nDECLARE d INTEGER 1 / z;") ==
+        "2488 2439 2450: Root");
+}
+
 TEST_CASE("executor: external routines name themselves") {
   CHECK(run_body("DECLARE x CHARACTER; SET x = J('a');",
                  "CREATE FUNCTION J(IN a CHARACTER) RETURNS CHARACTER LANGUAGE JAVA "
