@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "ace/errors_gen.h"
 #include "ace/flatten.h"
 #include "ace/flow_file.h"
+#include "ace/known_nodes.h"
 #include "nodes/registry.h"
 
 namespace millstream::ace {
@@ -20,7 +22,8 @@ std::string schema_of(const std::string& path) {
 bool has_input_node(const FlowFile& file) {
   return std::any_of(file.nodes.begin(), file.nodes.end(), [](const FlowFileNode& n) {
     const flow::NodeType* type = nodes::node_registry().find(n.type);
-    return type && type->is_input;
+    const KnownNode* known = find_known_node(n.type);
+    return type ? type->is_input : known && known->is_input;
   });
 }
 
@@ -29,22 +32,72 @@ bool is_subflow_shaped(const FlowFile& file) {
                      [](const FlowFileNode& n) { return n.type == "eflow:FCMSource"; });
 }
 
+bool is_message_flow(const FlowFile& file) {
+  constexpr std::string_view kTail = ".msgflow";
+  return file.file.size() > kTail.size() &&
+         file.file.compare(file.file.size() - kTail.size(), kTail.size(), kTail) == 0;
+}
+
+std::string with_article(std::string_view name) {
+  const bool is_spelled = name.substr(0, 2) == "MQ" || name.substr(0, 4) == "HTTP" ||
+                          name.substr(0, 3) == "XSL" || name.substr(0, 3) == "FTE";
+  const bool is_vowel = std::string_view("AEIO").find(name[0]) != std::string_view::npos;
+  return (is_spelled || is_vowel ? "an " : "a ") + std::string(name);
+}
+
+// Errors that a library which is not there may explain.
+bool may_be_in_library(const std::string& code) {
+  return code == "MS1605" || code == "MS1861" || code == errors::kSubflowNotFound.id;
+}
+
+// What is left of a flow without the nodes of unknown types, which have their own diagnostics: the
+// rest of it can then be checked too. True when there were any.
+bool remove_unknown_nodes(flow::FlowDefinition& definition) {
+  constexpr size_t kGone = static_cast<size_t>(-1);
+  std::vector<size_t> moved(definition.nodes.size(), kGone);
+  std::vector<flow::NodeDefinition> kept;
+  for (size_t i = 0; i < definition.nodes.size(); ++i) {
+    if (!nodes::node_registry().find(definition.nodes[i].type)) continue;
+    moved[i] = kept.size();
+    kept.push_back(std::move(definition.nodes[i]));
+  }
+  const bool has_unknown = kept.size() != moved.size();
+  definition.nodes = std::move(kept);
+  if (!has_unknown) return false;
+  std::vector<flow::ConnectionDefinition> connections;
+  for (flow::ConnectionDefinition& c : definition.connections) {
+    if (moved[c.source] == kGone || moved[c.target] == kGone) continue;
+    c.source = moved[c.source];
+    c.target = moved[c.target];
+    connections.push_back(std::move(c));
+  }
+  definition.connections = std::move(connections);
+  return true;
+}
+
+// The same place is often met several times: a subflow in twenty flows, a library of ten
+// applications.
+std::string place_of(const base::Diagnostic& d) {
+  std::string key = d.position.file + ":" + std::to_string(d.position.line) + ":" +
+                    std::to_string(d.position.column) + ":" + d.code;
+  return d.position.line == 0 ? key + d.text : key;
+}
+
 }  // namespace
 
 class ApplicationBuilder {
  public:
-  ApplicationBuilder(const Workspace& workspace, const Container& container, BuildOptions& options,
-                     base::Diagnostics& diagnostics)
-      : container_(container),
+  ApplicationBuilder(const Workspace& workspace, const Container& container, BuildOptions& options)
+      : workspace_(workspace),
+        container_(container),
         options_(options),
-        diagnostics_(diagnostics),
         application_(std::make_unique<Application>()) {
-    units_ = libraries_of(workspace, container, diagnostics);
+    units_ = libraries_of(workspace, container, diagnostics_);
+    is_library_missing_ = diagnostics_.has_errors();
     units_.insert(units_.begin(), &container);
   }
 
   std::unique_ptr<Application> build() {
-    const size_t errors_before = diagnostics_.error_count();
     application_->context_.name = container_.name;
     application_->context_.server_name = options_.server_name;
     application_->context_.work_path = options_.work_path;
@@ -60,17 +113,35 @@ class ApplicationBuilder {
     compile_esql();
     application_->services_ = *options_.services;
     application_->services_.set(&application_->context_);
-    // Without working ESQL every Compute node would add an error that says nothing new.
     if (!application_->program_->has_errors()) {
       application_->runtime_ = std::make_unique<nodes::common::EsqlRuntime>(application_->program_,
                                                                             application_->names_);
       application_->services_.set(application_->runtime_.get());
-      build_flows();
-      if (options_.checks_unused_subflows) build_unused_subflows();
     }
+    build_flows();
+    for (const auto& f : files_) {
+      if (used_.count(f.get()) != 0) check_node_types(*f);
+    }
+    if (options_.checks_unused_subflows) build_unused_subflows();
     application_->names_->freeze();
-    if (diagnostics_.error_count() != errors_before) return nullptr;
+    explain_missing();
+    if (diagnostics_.has_errors()) return nullptr;
     return std::move(application_);
+  }
+
+  // Hands over what was found, each place once.
+  void report(base::Diagnostics& out) const {
+    size_t hidden = 0;
+    for (const base::Diagnostic& d : diagnostics_.all()) {
+      if (is_library_missing_ && may_be_in_library(d.code)) {
+        ++hidden;
+      } else if (options_.reported.insert(place_of(d)).second) {
+        out.add(d);
+      }
+    }
+    if (hidden == 0) return;
+    Status status = base::make_error(errors::kHiddenErrors, {hidden});
+    out.warning({container_.location, 0, 0}, status.error().code->id, status.error().text);
   }
 
  private:
@@ -83,6 +154,41 @@ class ApplicationBuilder {
                                       "document is not supported yet."});
     diagnostics_.error(status.error(),
                        {descriptor ? descriptor->file() : container_.location, 1, 1});
+  }
+
+  // A project that .project names may be a library or anything else; it only matters when something
+  // cannot be found.
+  void explain_missing() {
+    const auto& all = diagnostics_.all();
+    if (std::none_of(all.begin(), all.end(), [](const base::Diagnostic& d) {
+          return d.severity == base::DiagnosticSeverity::kError && may_be_in_library(d.code);
+        })) {
+      return;
+    }
+    for (const Container* unit : units_) {
+      for (const std::string& name : unit->projects) {
+        const auto& shared = unit->shared_libraries;
+        if (name.empty() || workspace_.knows(name) ||
+            std::find(shared.begin(), shared.end(), name) != shared.end()) {
+          continue;
+        }
+        Status status = base::make_error(errors::kProjectNotFound, {unit->name, name});
+        diagnostics_.warning(unit->reference_position(name), status.error().code->id,
+                             status.error().text);
+      }
+    }
+  }
+
+  void check_node_types(const FlowFile& file) {
+    for (const FlowFileNode& n : file.nodes) {
+      if (n.type.empty() || nodes::node_registry().find(n.type)) continue;
+      const KnownNode* known = find_known_node(n.type);
+      Status status = known ? base::make_error(errors::kUnsupportedNode,
+                                               {n.label, with_article(known->name), n.type,
+                                                known->needs, advice_for(*known)})
+                            : base::make_error(errors::kUserDefinedNode, {n.label, n.type});
+      diagnostics_.error(status.error(), n.properties.position);
+    }
   }
 
   void read_flow_files() {
@@ -102,6 +208,7 @@ class ApplicationBuilder {
         }
         file.value().unit = static_cast<uint32_t>(unit);
         files_.push_back(std::make_unique<FlowFile>(std::move(file).value()));
+        by_path_.emplace(files_.back()->path, files_.back().get());
       }
     }
   }
@@ -136,13 +243,8 @@ class ApplicationBuilder {
   }
 
   const FlowFile* find_subflow(std::string_view path) {
-    const FlowFile* found = nullptr;
-    for (const auto& f : files_) {
-      if (f->path == path) {
-        found = f.get();
-        break;
-      }
-    }
+    const auto exact = by_path_.find(path);
+    const FlowFile* found = exact == by_path_.end() ? nullptr : exact->second;
     // Some tools put the sources below a folder of their own.
     for (const auto& f : files_) {
       if (found) break;
@@ -159,45 +261,79 @@ class ApplicationBuilder {
     SubflowFinder finder = [this](std::string_view path) { return find_subflow(path); };
     std::unique_ptr<flow::FlowDefinition> definition =
         flatten_flow(file, container_.name, finder, overrides_, diagnostics_);
-    if (!definition) return;
+    // Without working ESQL every Compute node would add an error that says nothing new.
+    if (!definition || !application_->runtime_) return;
     if (file.unit > 0) definition->library = units_[file.unit]->name;
+    const bool is_whole = !remove_unknown_nodes(*definition);
+    base::Diagnostics found;
     std::unique_ptr<flow::Flow> flow =
         flow::build_flow(*definition, nodes::node_registry(), application_->services_,
-                         application_->names_, options_.server_name, diagnostics_);
-    if (!flow) return;
+                         application_->names_, options_.server_name, found);
+    for (const base::Diagnostic& d : found.all()) {
+      const bool is_about_input = d.code == "MS1712";
+      if (!is_about_input || (is_whole && is_message_flow(file))) diagnostics_.add(d);
+    }
+    if (!flow || !is_whole) return;
     const flow::Property* mode = definition->properties.find("startMode");
-    application_->starts_by_hand_.push_back(mode && mode->value == "manual");
+    base::Position position{file.file, 0, 0};
+    for (const FlowFileNode& n : file.nodes) {
+      const flow::NodeType* type = nodes::node_registry().find(n.type);
+      if (type && type->is_input && position.line == 0) position = n.properties.position;
+    }
+    application_->starts_.push_back({mode && mode->value == "manual", std::move(position)});
     application_->flows_.push_back(std::move(flow));
   }
 
   void build_flows() {
     for (const auto& f : files_) {
-      const bool is_flow =
-          f->file.size() > 8 && f->file.compare(f->file.size() - 8, 8, ".msgflow") == 0;
-      if (!is_flow) continue;
+      if (!is_message_flow(*f)) continue;
       // Older projects use one flow as a subflow of another.
       if (is_subflow_shaped(*f) && !has_input_node(*f)) continue;
+      // Another project's flows run there.
+      if (f->unit > 0 && units_[f->unit]->kind == ContainerKind::kIndependent) continue;
       used_.insert(f.get());
       build_flow(*f);
     }
   }
 
-  // Their nodes may be unsupported just as those of flows; what they build is not kept.
+  // Their nodes may be unsupported just as those of flows; what they build is not kept. In an
+  // application nothing runs them, so that they do not refuse it.
   void build_unused_subflows() {
     const size_t kept = application_->flows_.size();
+    base::Diagnostics before;
+    if (has_flows_to_run(container_.kind)) std::swap(before, diagnostics_);
+    const std::set<const FlowFile*> used_by_flows = used_;
     for (const auto& f : files_) {
-      if (used_.count(f.get()) == 0) build_flow(*f);
+      if (used_by_flows.count(f.get()) != 0) continue;
+      if (f->unit > 0 && is_message_flow(*f) &&
+          units_[f->unit]->kind == ContainerKind::kIndependent) {
+        continue;
+      }
+      check_node_types(*f);
+      build_flow(*f);
     }
     application_->flows_.resize(kept);
-    application_->starts_by_hand_.resize(kept);
+    application_->starts_.resize(kept);
+    if (!has_flows_to_run(container_.kind)) return;
+    for (base::Diagnostic d : diagnostics_.all()) {
+      if (d.severity == base::DiagnosticSeverity::kError) {
+        d.severity = base::DiagnosticSeverity::kWarning;
+        d.text += " (No flow uses this subflow.)";
+      }
+      before.add(std::move(d));
+    }
+    std::swap(before, diagnostics_);
   }
 
+  const Workspace& workspace_;
   const Container& container_;
   BuildOptions& options_;
-  base::Diagnostics& diagnostics_;
+  base::Diagnostics diagnostics_;  // of this application; see report()
+  bool is_library_missing_ = false;
   std::unique_ptr<Application> application_;
   std::vector<const Container*> units_;
   std::vector<std::unique_ptr<FlowFile>> files_;
+  std::map<std::string, const FlowFile*, std::less<>> by_path_;  // the first of a path wins
   std::set<const FlowFile*> used_;
   Overrides overrides_;
 
@@ -207,14 +343,23 @@ class ApplicationBuilder {
 
 Status Application::start() {
   for (size_t i = 0; i < flows_.size(); ++i) {
-    if (starts_by_hand_[i]) continue;
+    if (starts_[i].is_by_hand) continue;
     Status status = flows_[i]->start();
     if (!status.ok()) {
+      if (status.error().position.file.empty()) status.error().position = starts_[i].position;
       for (size_t j = 0; j <= i; ++j) flows_[j]->stop();
       return status;
     }
   }
   return {};
+}
+
+void Application::try_start(base::Diagnostics& diagnostics) {
+  for (size_t i = 0; i < flows_.size(); ++i) {
+    if (starts_[i].is_by_hand) continue;
+    Status status = flows_[i]->start();
+    if (!status.ok()) diagnostics.error(status.error(), starts_[i].position);
+  }
 }
 
 void Application::stop() {
@@ -224,17 +369,18 @@ void Application::stop() {
 std::unique_ptr<Application> build_application(const Workspace& workspace,
                                                const Container& container, BuildOptions& options,
                                                base::Diagnostics& diagnostics) {
-  ApplicationBuilder builder(workspace, container, options, diagnostics);
+  ApplicationBuilder builder(workspace, container, options);
   std::unique_ptr<Application> application = builder.build();
+  builder.report(diagnostics);
   options.overrides->note_used(builder.overrides());
   return application;
 }
 
 void check_library(const Workspace& workspace, const Container& library, BuildOptions& options,
                    base::Diagnostics& diagnostics) {
-  BuildOptions checking = options;
-  checking.checks_unused_subflows = true;
-  build_application(workspace, library, checking, diagnostics);
+  const bool checked = std::exchange(options.checks_unused_subflows, true);
+  build_application(workspace, library, options, diagnostics);
+  options.checks_unused_subflows = checked;
 }
 
 }  // namespace millstream::ace

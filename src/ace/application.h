@@ -5,6 +5,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct BuildOptions {
   Overrides* overrides = nullptr;            // of overrides files; never null
   const flow::Services* services = nullptr;  // of the process; never null
   bool checks_unused_subflows = false;       // for `check`: build also what no flow refers to
+  std::set<std::string> reported;            // places with a diagnostic, kept by the builder
 };
 
 class Application {
@@ -36,6 +38,8 @@ class Application {
   const esql::Program& program() const { return *program_; }
   // Starts the flows that are not set to start by hand. On an error nothing of it runs.
   Status start();
+  // For `check`: as start(), but goes on after an error; all are reported.
+  void try_start(base::Diagnostics& diagnostics);
   void stop();
 
  private:
@@ -46,7 +50,11 @@ class Application {
   nodes::common::Application context_;
   flow::Services services_;
   std::vector<std::unique_ptr<flow::Flow>> flows_;
-  std::vector<bool> starts_by_hand_;
+  struct FlowStart {
+    bool is_by_hand = false;  // startMode manual
+    base::Position position;  // of its input node, for messages
+  };
+  std::vector<FlowStart> starts_;  // as flows_
 };
 
 // Null when there were errors.

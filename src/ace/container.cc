@@ -44,11 +44,55 @@ const ArchiveKind* archive_kind(std::string_view path) {
 
 using Containers = std::vector<std::unique_ptr<Container>>;
 
+// Moves what lies below `folder` out of `from`; the paths lose the folder when `strips`.
+std::vector<Resource> take_folder(std::vector<Resource>& from, const std::string& folder,
+                                  bool strips) {
+  std::vector<Resource> rest, taken;
+  for (Resource& r : from) {
+    if (r.path().compare(0, folder.size() + 1, folder + "/") != 0) {
+      rest.push_back(std::move(r));
+    } else if (strips) {
+      taken.push_back(std::move(r).with_path(r.path().substr(folder.size() + 1)));
+    } else {
+      taken.push_back(std::move(r));
+    }
+  }
+  from = std::move(rest);
+  return taken;
+}
+
+// In the run folder of a work directory the static libraries lie inside their application.
+Status split_nested_libraries(Container& container) {
+  std::vector<std::string> folders;
+  for (const Resource& r : container.resources) {
+    const std::string folder(io::folder_name(r.path()));
+    if (io::file_name(r.path()) == "library.descriptor" && !folder.empty() &&
+        folder.find('/') == std::string::npos) {
+      folders.push_back(folder);
+    }
+  }
+  for (const std::string& folder : folders) {
+    auto library = std::make_unique<Container>();
+    library->kind = ContainerKind::kStaticLibrary;
+    library->name = folder;
+    library->location = io::join_path(container.location, folder);
+    library->resources = take_folder(container.resources, folder, /*strips=*/true);
+    MS_TRY(read_descriptors(*library));
+    library->name = folder;
+    container.nested.push_back(std::move(library));
+  }
+  return {};
+}
+
 class BarReader {
  public:
   explicit BarReader(std::string file) : file_(std::move(file)) {}
 
   Result<Containers> read(std::string_view bytes) {
+    if (const ArchiveKind* archive = archive_kind(file_)) {
+      containers_.push_back(MS_TRY(read_archive({file_, std::string(bytes)}, *archive, file_, 1)));
+      return std::move(containers_);
+    }
     std::vector<io::ZipEntry> entries = MS_TRY(io::read_zip(bytes, file_));
     auto loose = std::make_unique<Container>();
     loose->kind = ContainerKind::kIndependent;
@@ -126,12 +170,7 @@ class BarReader {
       project->kind = ContainerKind::kPolicyProject;
       project->name = folder;
       project->location = file_ + "!/" + folder;
-      std::vector<Resource> rest;
-      for (Resource& r : loose.resources) {
-        (r.path().compare(0, folder.size() + 1, folder + "/") == 0 ? project->resources : rest)
-            .push_back(std::move(r));
-      }
-      loose.resources = std::move(rest);
+      project->resources = take_folder(loose.resources, folder, /*strips=*/false);
       containers_.push_back(std::move(project));
     }
   }
@@ -185,6 +224,11 @@ const Resource* Container::find(std::string_view path) const {
   return nullptr;
 }
 
+base::Position Container::reference_position(std::string_view reference) const {
+  auto it = references.find(reference);
+  return it == references.end() ? base::Position{location, 0, 0} : it->second;
+}
+
 Result<std::unique_ptr<Container>> load_project_folder(const std::string& folder) {
   auto container = std::make_unique<Container>();
   container->location = folder;
@@ -195,6 +239,10 @@ Result<std::unique_ptr<Container>> load_project_folder(const std::string& folder
     container->resources.emplace_back(std::move(path), std::move(file));
   }
   MS_TRY(read_descriptors(*container));
+  if (const Resource* broker_xml = container->find("META-INF/broker.xml")) {
+    MS_TRY(container->bar_overrides.add_broker_xml(MS_TRY(broker_xml->read()), broker_xml->file()));
+  }
+  MS_TRY(split_nested_libraries(*container));
   if (container->kind == ContainerKind::kOther && !container->find(".project") &&
       !container->find("testproject.descriptor")) {
     return std::unique_ptr<Container>();

@@ -2,6 +2,7 @@
 // projects with their files, from project folders, workspaces, BAR files or work directories.
 // Thread: one while loading, any afterwards.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,6 +40,10 @@ class Resource {
   const std::string& file() const { return file_; }  // for messages: "app/Flow.msgflow"
   Result<std::string> read() const;
   bool has_extension(std::string_view extension) const;  // ".esql"
+  Resource with_path(std::string path) && {
+    path_ = std::move(path);
+    return std::move(*this);
+  }
 
  private:
   std::string path_, file_, content_;
@@ -55,12 +60,17 @@ struct Container {
   std::vector<std::unique_ptr<Container>> nested;  // static libraries inside a BAR's application
   Overrides bar_overrides;                         // from broker.xml
 
+  // Where a library or project is named: line of the descriptor or .project, else the location.
+  std::map<std::string, base::Position, std::less<>> references;
+
   const Resource* find(std::string_view path) const;
+  base::Position reference_position(std::string_view name) const;
 };
 
 // Reads one folder that is a project or an unpacked container; null when it is neither.
 Result<std::unique_ptr<Container>> load_project_folder(const std::string& folder);
-// Reads a BAR file: its applications, libraries and policy projects.
+// Reads a BAR file: its applications, libraries and policy projects. A single .appzip, .libzip or
+// .shlibzip is read too.
 Result<std::vector<std::unique_ptr<Container>>> load_bar(const std::string& file);
 
 }  // namespace millstream::ace

@@ -43,7 +43,10 @@ Status read_project_file(Container& container) {
     if (std::string text = trimmed(name->text); !text.empty()) container.name = text;
   }
   if (const ConfigElement* projects = document.root->child("projects")) {
-    for (const auto& p : projects->children) container.projects.push_back(trimmed(p->text));
+    for (const auto& p : projects->children) {
+      container.projects.push_back(trimmed(p->text));
+      container.references.emplace(container.projects.back(), p->position);
+    }
   }
   container.kind = kind_of_project(*document.root);
   return {};
@@ -62,12 +65,18 @@ constexpr DescriptorKind kDescriptors[] = {
     {"testproject.descriptor", ContainerKind::kOther},
 };
 
-void collect_library_names(const ConfigElement& e, std::vector<std::string>& names) {
-  for (const auto& c : e.children) {
-    if (c->local == "libraryName") {
-      names.push_back(trimmed(c->text));
-    } else if (c->local.find("ference") != std::string::npos) {
-      collect_library_names(*c, names);
+void collect_library_names(const ConfigElement& root, Container& container) {
+  std::vector<const ConfigElement*> pending = {&root};
+  while (!pending.empty()) {
+    const ConfigElement* e = pending.back();
+    pending.pop_back();
+    for (const auto& c : e->children) {
+      if (c->local == "libraryName") {
+        container.shared_libraries.push_back(trimmed(c->text));
+        container.references[container.shared_libraries.back()] = c->position;
+      } else if (c->local.find("ference") != std::string::npos) {
+        pending.push_back(c.get());
+      }
     }
   }
 }
@@ -83,7 +92,7 @@ Status read_descriptors(Container& container) {
     if (!resource) continue;
     const std::string bytes = MS_TRY(resource->read());
     const ConfigDocument document = MS_TRY(parse_config_xml(bytes, resource->file()));
-    collect_library_names(*document.root, container.shared_libraries);
+    collect_library_names(*document.root, container);
     if (has_kind) continue;
     container.kind = d.kind;
     has_kind = true;

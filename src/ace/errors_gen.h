@@ -33,5 +33,15 @@ inline constexpr base::ErrorCode kUnsupportedContent{"MS1912", 1912, base::Excep
     "{0}"};
 inline constexpr base::ErrorCode kPromotionTarget{"MS1913", 1913, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "Promoted property '{0}' refers to node '{1}', which is not in this flow."};
+inline constexpr base::ErrorCode kUnsupportedNode{"MS1914", 1914, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' is {1} node ({2}), which is not supported yet: it needs {3}; {4}."};
+inline constexpr base::ErrorCode kUserDefinedNode{"MS1915", 1915, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' is a node of the user-defined type {1}, which this server cannot load; replace it by a subflow or a Compute node."};
+inline constexpr base::ErrorCode kProjectNotFound{"MS1916", 1916, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "'{0}' refers to the project '{1}', which is not there; the errors of this application may come from that."};
+inline constexpr base::ErrorCode kHiddenErrors{"MS1917", 1917, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "{0} error(s) about routines, modules and subflows that are probably in a missing library are not shown."};
+inline constexpr base::ErrorCode kNoFlowsHere{"MS1918", 1918, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "'{0}' holds no message flows, libraries or policies (a Java, test or other project, or an archive of resources): nothing of it runs."};
 
 }  // namespace millstream::ace::errors

@@ -61,14 +61,8 @@ class Flattener {
     const size_t errors_before = diagnostics_.error_count();
     flow_.name = main.qualified_name();
     flow_.file = main.file;
-    main_names_ = names_of(main);
-    PropertyMap given;
-    for (const std::string& name : overrides_.properties_of(main_names_, "")) {
-      const flow::Property& p = *overrides_.find(main_names_, "", name);
-      given[name] = p;
-      flow_.properties.set(name, p);
-    }
-    Instance top{main, "", 0, std::move(given), {}};
+    overrides_.apply({{names_of(main), ""}}, flow_.properties);
+    Instance top{main, "", 0, flow_.properties.values(), {}};
     expand(top);
     return diagnostics_.error_count() == errors_before;
   }
@@ -84,6 +78,7 @@ class Flattener {
     PropertyMap given;                    // values for the file's declared properties, from outside
     std::map<std::string, size_t> index;  // xmi:id -> node
     std::map<std::string, std::unique_ptr<Instance>> subflows = {};  // xmi:id -> what it expands to
+    const Instance* outer = nullptr;
   };
 
   static std::vector<std::string> names_of(const FlowFile& file) {
@@ -153,16 +148,24 @@ class Flattener {
         properties.set(link.property, it->second);
       }
     }
-    apply_overrides(properties, names_of(at.file), node.label);
-    if (!at.label.empty()) apply_overrides(properties, main_names_, full_label(at, node.label));
+    overrides_.apply(addresses_of(at, node.label), properties);
     return properties;
   }
 
-  void apply_overrides(flow::PropertySet& properties, const std::vector<std::string>& flows,
-                       const std::string& label) {
-    for (const std::string& name : overrides_.properties_of(flows, label)) {
-      properties.set(name, *overrides_.find(flows, label, name));
+  // A node is addressed by the file it stands in, or by any flow around that with the whole way
+  // down to it; the outermost one knows best.
+  static std::vector<Overrides::Address> addresses_of(const Instance& at,
+                                                      const std::string& label) {
+    std::vector<Overrides::Address> addresses;
+    for (const Instance* i = &at; i; i = i->outer) {
+      std::string way = label;
+      if (i != &at) {
+        const size_t begin = i->label.empty() ? 0 : i->label.size() + 1;
+        way = at.label.substr(begin) + "." + label;
+      }
+      addresses.push_back({names_of(i->file), std::move(way)});
     }
+    return addresses;
   }
 
   void add_node(Instance& at, const FlowFileNode& node, flow::PropertySet properties) {
@@ -203,6 +206,7 @@ class Flattener {
     auto instance = std::make_unique<Instance>(
         Instance{*file, scope.label, flow_.scopes.size() - 1, properties.values(), {}});
     Instance& inner = *instance;
+    inner.outer = &at;
     at.subflows[node.id] = std::move(instance);
     expand(inner);
   }
@@ -251,7 +255,6 @@ class Flattener {
   Overrides& overrides_;
   base::Diagnostics& diagnostics_;
   flow::FlowDefinition flow_;
-  std::vector<std::string> main_names_;
   std::vector<const FlowFile*> path_;
 };
 

@@ -58,6 +58,9 @@ class FlowFileReader {
         if (part->local == "connections") read_connection(*part);
       }
     }
+    for (DeclaredProperty& p : flow_.properties) {
+      p.is_user_defined = user_defined_.count(p.name) != 0;
+    }
     return {};
   }
 
@@ -88,9 +91,6 @@ class FlowFileReader {
         user_defined_.insert(std::string(name));
       }
       for (const auto& c : at->children) pending.push_back(c.get());
-    }
-    for (DeclaredProperty& p : flow_.properties) {
-      p.is_user_defined = user_defined_.count(p.name) != 0;
     }
   }
 
@@ -154,9 +154,8 @@ class FlowFileReader {
     } else if (ends_with(uri, ".subflow") || ends_with(uri, ".msgflow")) {
       node.subflow = uri;
     } else {
-      // Connector nodes have a path for a URI; the type is then the prefix's last part.
-      std::string_view name =
-          ends_with(uri, ".msgnode") || uri.empty() ? (uri.empty() ? prefix : uri) : uri;
+      // Connector nodes have a path for a URI: com/ibm/connector/kafka/ComIbmOutput.msgnode.
+      std::string_view name = uri.empty() ? prefix : uri;
       if (ends_with(name, ".msgnode")) name.remove_suffix(8);
       node.type = name;
       std::replace(node.type.begin(), node.type.end(), '/', '_');

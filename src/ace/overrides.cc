@@ -93,33 +93,23 @@ void Overrides::note_used(const Overrides& copy) {
   }
 }
 
-const flow::Property* Overrides::find(const std::vector<std::string>& flows, std::string_view node,
-                                      std::string_view property) {
-  Entry* best = nullptr;
-  for (const std::string& flow : flows) {
-    auto it = entries_.find(override_key(flow, node, property));
-    if (it == entries_.end()) continue;
-    it->second.is_used = true;
-    if (!best || it->second.rank > best->rank) best = &it->second;
-  }
-  return best ? &best->property : nullptr;
-}
-
-std::vector<std::string> Overrides::properties_of(const std::vector<std::string>& flows,
-                                                  std::string_view node) const {
-  std::vector<std::string> names;
-  for (const std::string& flow : flows) {
-    const std::string prefix = override_key(flow, node, "");
-    for (auto it = entries_.lower_bound(prefix); it != entries_.end(); ++it) {
-      if (it->first.compare(0, prefix.size(), prefix) != 0) break;
-      std::string name = it->first.substr(prefix.size());
-      // What still has a '.' belongs to a node, or to a node of a subflow.
-      if (name.find('.') == std::string::npos) names.push_back(std::move(name));
+void Overrides::apply(const std::vector<Address>& addresses, flow::PropertySet& properties) {
+  for (OverrideRank rank : {OverrideRank::kBar, OverrideRank::kOverridesFile}) {
+    for (const Address& address : addresses) {
+      for (const std::string& flow : address.flows) {
+        const std::string prefix = override_key(flow, address.node, "");
+        for (auto it = entries_.lower_bound(prefix); it != entries_.end(); ++it) {
+          if (it->first.compare(0, prefix.size(), prefix) != 0) break;
+          if (it->second.rank != rank) continue;
+          std::string name = it->first.substr(prefix.size());
+          // What still has a '.' belongs to a node, or to a node of a subflow.
+          if (name.find('.') != std::string::npos) continue;
+          it->second.is_used = true;
+          properties.set(std::move(name), it->second.property);
+        }
+      }
     }
   }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
 }
 
 void Overrides::report_unused(base::Diagnostics& diagnostics) const {

@@ -21,8 +21,8 @@ enum class OverrideRank : uint8_t { kBar, kOverridesFile };
 
 class Overrides {
  public:
-  // Lines of "Flow#Node.property=value"; '#' or ';' at the start of a line begins a comment, unless
-  // the line has the form of an override. `file` is for messages.
+  // Lines of "Flow#Node.property=value"; '#', ';' or '//' at the start of a line begins a comment.
+  // `file` is for messages.
   void add_lines(std::string_view text, const std::string& file, base::Diagnostics& diagnostics);
   // META-INF/broker.xml of a BAR or of an archive in it.
   Status add_broker_xml(std::string_view bytes, const std::string& file);
@@ -34,13 +34,15 @@ class Overrides {
   // Marks as used what `copy`, made from this set, has used.
   void note_used(const Overrides& copy);
 
-  // The override for one property, or null. `flows` are the names the flow goes by; `node` is empty
-  // for a property of the flow itself.
-  const flow::Property* find(const std::vector<std::string>& flows, std::string_view node,
-                             std::string_view property);
-  // Properties overridden for this node (by name), whether or not the file sets them.
-  std::vector<std::string> properties_of(const std::vector<std::string>& flows,
-                                         std::string_view node) const;
+  // One way to address a flow or node: the names the flow goes by, and the label of the node in it
+  // (empty for the flow itself).
+  struct Address {
+    std::vector<std::string> flows;
+    std::string node;
+  };
+  // Puts the overrides of a node (or flow) that has several addresses into `properties`. A higher
+  // rank wins; within a rank the later address does.
+  void apply(const std::vector<Address>& addresses, flow::PropertySet& properties);
   // A warning for each line of an overrides file that matched nothing.
   void report_unused(base::Diagnostics& diagnostics) const;
 

@@ -1,11 +1,12 @@
 #include "ace/workspace.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "ace/descriptors.h"
 #include "ace/errors_gen.h"
 #include "io/file.h"
-#include "io/zip.h"
 
 namespace millstream::ace {
 namespace {
@@ -21,6 +22,13 @@ void add_container(Workspace& workspace, std::unique_ptr<Container> container,
     return;
   }
   workspace.containers.push_back(std::move(container));
+}
+
+bool is_archive_name(std::string_view path) {
+  for (std::string_view tail : {".bar", ".BAR", ".appzip", ".shlibzip", ".libzip", ".zip"}) {
+    if (path.size() > tail.size() && path.substr(path.size() - tail.size()) == tail) return true;
+  }
+  return false;
 }
 
 bool is_project_folder(const std::string& folder) {
@@ -71,10 +79,15 @@ bool add_folder(Workspace& workspace, const std::string& folder, int depth,
     Result<std::unique_ptr<Container>> project = load_project_folder(folder);
     if (!project.ok()) {
       diagnostics.error(project.error(), {folder, 0, 0});
-    } else if (project.value() && project.value()->kind != ContainerKind::kOther) {
-      add_container(workspace, std::move(project).value(), diagnostics);
+      return true;
     }
-    return true;
+    if (project.value() && project.value()->kind != ContainerKind::kOther) {
+      add_container(workspace, std::move(project).value(), diagnostics);
+      return true;
+    }
+    // A Java or test project; or the root of a repository, which Eclipse made a project of.
+    if (project.value()) workspace.other_projects.insert(project.value()->name);
+    if (project.value() && project.value()->find("testproject.descriptor")) return false;
   }
   Result<std::vector<io::FolderEntry>> entries = io::list_folder(folder);
   if (!entries.ok()) {
@@ -102,27 +115,45 @@ bool add_folder(Workspace& workspace, const std::string& folder, int depth,
   return is_found;
 }
 
+// The name in .project, else that of the folder.
 std::string project_name(const std::string& folder) {
-  Result<std::unique_ptr<Container>> project = load_project_folder(folder);
-  return project.ok() && project.value() ? project.value()->name : std::string();
+  Container probe;
+  probe.name = std::string(io::file_name(folder));
+  probe.resources.emplace_back(".project", io::join_path(folder, ".project"));
+  if (!io::read_file(probe.resources[0].file()).ok()) return probe.name;
+  return read_descriptors(probe).ok() ? probe.name : std::string();
 }
 
-// A project of this name beside `container`: the folder of that name, else one whose .project says
-// so.
-std::string find_beside(const Container& container, const std::string& name) {
-  const std::string parent(io::folder_name(container.location));
-  const std::string direct = io::join_path(parent.empty() ? "." : parent, name);
-  if (is_project_folder(direct)) return direct;
-  Result<std::vector<io::FolderEntry>> entries = io::list_folder(parent.empty() ? "." : parent);
-  if (!entries.ok()) return {};
-  for (const io::FolderEntry& e : entries.value()) {
-    const std::string path = io::join_path(parent.empty() ? "." : parent, e.name);
-    if (e.kind == io::PathKind::kFolder && is_project_folder(path) && project_name(path) == name) {
-      return path;
+// The projects beside a project by name, each parent folder looked through once and only when
+// the folder of that name is not the project.
+class Neighbours {
+ public:
+  std::string find(const Container& container, const std::string& name) {
+    std::string parent(io::folder_name(container.location));
+    if (parent.empty()) parent = container.location.substr(0, 1) == "/" ? "/" : ".";
+    const std::string direct = io::join_path(parent, name);
+    if (is_project_folder(direct)) return direct;
+    auto [it, is_new] = folders_.try_emplace(parent);
+    if (is_new) read_names(parent, it->second);
+    auto found = it->second.find(name);
+    return found == it->second.end() ? std::string() : found->second;
+  }
+
+ private:
+  using Names = std::map<std::string, std::string>;  // project name -> folder
+
+  static void read_names(const std::string& parent, Names& names) {
+    Result<std::vector<io::FolderEntry>> entries = io::list_folder(parent);
+    if (!entries.ok()) return;
+    for (const io::FolderEntry& e : entries.value()) {
+      const std::string path = io::join_path(parent, e.name);
+      if (e.kind != io::PathKind::kFolder || !is_project_folder(path)) continue;
+      names.emplace(project_name(path), path);
     }
   }
-  return {};
-}
+
+  std::map<std::string, Names> folders_;
+};
 
 void collect_libraries(const Workspace& workspace, const Container& container,
                        std::set<const Container*>& seen, std::vector<const Container*>& out,
@@ -145,7 +176,7 @@ void collect_libraries(const Workspace& workspace, const Container& container,
     const Container* library = workspace.find(name);
     if (!library) {
       Status status = base::make_error(errors::kLibraryNotFound, {container.name, name});
-      diagnostics.error(status.error(), {container.location, 0, 0});
+      diagnostics.error(status.error(), container.reference_position(name));
     }
     add(library);
   }
@@ -160,14 +191,26 @@ const Container* Workspace::find(std::string_view name) const {
   return nullptr;
 }
 
+bool Workspace::knows(std::string_view name) const {
+  return find(name) || other_projects.find(name) != other_projects.end();
+}
+
+bool Workspace::has_location(std::string_view path) const {
+  return std::any_of(containers.begin(), containers.end(), [path](const auto& c) {
+    const std::string& l = c->location;
+    return l.compare(0, path.size(), path) == 0 &&
+           (l.size() == path.size() || l[path.size()] == '/' || l[path.size()] == '!');
+  });
+}
+
 void add_path(Workspace& workspace, const std::string& given, base::Diagnostics& diagnostics) {
   std::string path = given;
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   const size_t before = workspace.containers.size();
-  const size_t errors_before = diagnostics.error_count();
+  const size_t said_before = diagnostics.all().size();
   switch (io::path_kind(path)) {
     case io::PathKind::kFile:
-      add_bar(workspace, path, diagnostics);
+      if (is_archive_name(path)) add_bar(workspace, path, diagnostics);
       break;
     case io::PathKind::kFolder:
       add_folder(workspace, path, 0, diagnostics);
@@ -175,14 +218,21 @@ void add_path(Workspace& workspace, const std::string& given, base::Diagnostics&
     default:
       break;
   }
-  if (workspace.containers.size() == before && diagnostics.error_count() == errors_before &&
-      !workspace.find(std::string(io::file_name(path)))) {
-    Status status = base::make_error(errors::kNothingToRun, {path});
-    diagnostics.error(status.error(), {path, 0, 0});
+  const bool has_said = diagnostics.all().size() != said_before;
+  if (workspace.containers.size() == before && !has_said && !workspace.has_location(path)) {
+    // That there is nothing to run in a Java project or a BAR of resources is no mistake.
+    if (is_project_folder(path) || is_archive_name(path)) {
+      Status status = base::make_error(errors::kNoFlowsHere, {path});
+      diagnostics.warning({path, 0, 0}, status.error().code->id, status.error().text);
+    } else {
+      Status status = base::make_error(errors::kNothingToRun, {path});
+      diagnostics.error(status.error(), {path, 0, 0});
+    }
   }
 }
 
 void find_references(Workspace& workspace, base::Diagnostics& diagnostics) {
+  Neighbours neighbours;
   // The list grows while it is walked: a library may refer to further ones.
   for (size_t i = 0; i < workspace.containers.size(); ++i) {
     const Container& container = *workspace.containers[i];
@@ -191,8 +241,9 @@ void find_references(Workspace& workspace, base::Diagnostics& diagnostics) {
     names.insert(names.end(), container.projects.begin(), container.projects.end());
     for (const std::string& name : names) {
       if (name.empty() || workspace.find(name)) continue;
-      const std::string folder = find_beside(container, name);
+      const std::string folder = neighbours.find(container, name);
       if (folder.empty()) continue;
+      workspace.other_projects.insert(name);
       Result<std::unique_ptr<Container>> project = load_project_folder(folder);
       if (!project.ok()) {
         diagnostics.error(project.error(), {folder, 0, 0});

@@ -2,11 +2,12 @@
 // step between disk and compilation.
 //
 // A path may be a BAR file, a project folder, an unpacked container, a folder of projects (a
-// workspace, to any depth), a work directory (its run/ folder), a folder with loose message flows,
-// or a single .msgflow file's folder. Libraries that a project refers to and that were not named
-// are looked for beside the project. Thread: one.
+// workspace, to any depth), a work directory (its run/ folder), a folder with loose message flows.
+// Libraries that a project refers to and that were not named are looked for beside the project.
+// Thread: one.
 #pragma once
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,11 @@ constexpr int kWorkspaceDepthMax = 8;
 
 struct Workspace {
   std::vector<std::unique_ptr<Container>> containers;
+  std::set<std::string, std::less<>> other_projects;  // Java, test, ... projects, by name
   const Container* find(std::string_view name) const;
+  // True also for projects that are there but hold nothing for this server.
+  bool knows(std::string_view name) const;
+  bool has_location(std::string_view path) const;  // something at or below the path
 };
 
 // Adds what `path` holds. Problems go to `diagnostics`; what could be read is kept.

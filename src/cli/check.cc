@@ -92,8 +92,7 @@ int run_check(const base::ParsedFlags& flags) {
   std::unique_ptr<server::Deployment> deployment =
       server::build_deployment(input, services, diagnostics);
   for (const auto& application : deployment->applications) {
-    Status status = application->start();
-    if (!status.ok()) diagnostics.error(status.error(), {});
+    application->try_start(diagnostics);
   }
   if (flags.is_on("json")) {
     print_json(diagnostics, *deployment);

@@ -886,8 +886,8 @@ constexpr Topic kTopics[] = {
      "{0} error(s) about routines, modules and subflows that are probably in a missing library are not shown.\n"
      "\n"
      "Warning, found while loading. Add the library and check again.\n"},
-    {"error", "MS1918", "'{0}' is a project without message flows, libraries or policies (a Java, test or other project): nothing of it runs.",
-     "'{0}' is a project without message flows, libraries or policies (a Java, test or other project): nothing of it runs.\n"
+    {"error", "MS1918", "'{0}' holds no message flows, libraries or policies (a Java, test or other project, or an archive of resources): nothing of it runs.",
+     "'{0}' holds no message flows, libraries or policies (a Java, test or other project, or an archive of resources): nothing of it runs.\n"
      "\n"
      "Warning, found while loading. Give the folder of the application.\n"},
     {"error", "MS2000", "Cannot listen on {0}:{1}.",
@@ -1604,6 +1604,7 @@ constexpr Topic kTopics[] = {
      "| `ignoreTransportFailures` | boolean | `true` | Go on when the client has left or has been answered already; otherwise that is an exception. |\n"
      "| `timeoutForReply` | integer | `120` seconds | The reply is handed over at once, so nothing is waited for. Accepted, without effect. |\n"
      "| `generateDefaultHttpHeaders` | boolean | `true` | Add a Content-Type header when the flow sets none. |\n"
+     "| `compressionType` | `none`, `gzip`, `zlib`, `deflate` | `none` | Compression of the reply. Any other value than the default is refused at load: compressed replies are not supported yet. |\n"
      "| `validateMaster` | `inherit`, `none`, `content`, `contentAndValue` | `inherit` | Validation against the message model. `content` is refused at load: validation against a message model is not supported yet. `contentAndValue` is refused at load: validation against a message model is not supported yet. |\n"
      "| `validateFailureAction` | string |  | What happens when validation fails. Accepted, without effect. |\n"
      "\n"
@@ -1652,6 +1653,7 @@ constexpr Topic kTopics[] = {
      "| `allowedCiphers` | string |  | TLS ciphers. Accepted, without effect. |\n"
      "| `hostnameChecking` | boolean | `false` | Check the name in the server's certificate. Accepted, without effect. |\n"
      "| `keyAlias` | string |  | Client certificate. Accepted, without effect. |\n"
+     "| `enableCRLCheck` | boolean | `false` | Check certificate revocation lists. Accepted, without effect. |\n"
      "| `sslCRL` | boolean | `false` | Certificate revocation lists. Accepted, without effect. |\n"
      "| `securityProfileName` | string |  | Security profile. Any other value than the default is refused at load: security profiles are not supported yet. |\n"
      "| `policyUrl` | string |  | HTTPRequest policy. Any other value than the default is refused at load: HTTPRequest policies are not supported yet. |\n"

@@ -118,6 +118,8 @@ void XPathLexer::read_literal(char quote) {
 
 void XPathLexer::read_variable() {
   ++at_;
+  // XPath 1.0 has no blank here, but flows in use do ("$ Environment/a").
+  while (at(" ")) ++at_;
   text = take_ncname();
   if (!text.empty() && at(":") && !at("::")) {
     ++at_;

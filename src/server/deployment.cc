@@ -15,7 +15,8 @@ std::set<const ace::Container*> used_libraries(const ace::Workspace& workspace) 
   for (const auto& c : workspace.containers) {
     if (!ace::has_flows_to_run(c->kind)) continue;
     for (const ace::Container* library : ace::libraries_of(workspace, *c, ignored)) {
-      used.insert(library);
+      // Independent resources run by themselves too.
+      if (!ace::has_flows_to_run(library->kind)) used.insert(library);
     }
   }
   return used;

@@ -13,6 +13,12 @@ Result<HttpReplyProperties> read_http_reply_properties(const flow::PropertySet& 
   reader.read_boolean("ignoreTransportFailures", out.ignore_transport_failures);
   reader.ignore("timeoutForReply");
   reader.read_boolean("generateDefaultHttpHeaders", out.generate_default_http_headers);
+  reader.refuse_unless("compressionType", "none", "compressed replies are not supported yet.");
+  {
+    static constexpr std::string_view kValues[] = {"none", "gzip", "zlib", "deflate"};
+    out.compression_type = static_cast<HttpReplyProperties::CompressionType>(
+        reader.read_choice("compressionType", kValues, static_cast<size_t>(out.compression_type), false));
+  }
   reader.refuse_value("validateMaster", "content", "validation against a message model is not supported yet.");
   reader.refuse_value("validateMaster", "contentAndValue", "validation against a message model is not supported yet.");
   {

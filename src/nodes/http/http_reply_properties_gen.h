@@ -11,12 +11,15 @@
 namespace millstream::nodes::http {
 
 struct HttpReplyProperties {
+  enum class CompressionType : uint8_t { kNone, kGzip, kZlib, kDeflate };
   enum class ValidateMaster : uint8_t { kInherit, kNone, kContent, kContentAndValue };
   // Go on when the client has left or has been answered already; otherwise that is an
   // exception.
   bool ignore_transport_failures = true;
   // Add a Content-Type header when the flow sets none.
   bool generate_default_http_headers = true;
+  // Compression of the reply.
+  CompressionType compression_type = CompressionType::kNone;
   // Validation against the message model.
   ValidateMaster validate_master = ValidateMaster::kInherit;
 };

@@ -47,6 +47,7 @@ Result<HttpRequestProperties> read_http_request_properties(const flow::PropertyS
   reader.ignore("allowedCiphers");
   reader.ignore("hostnameChecking");
   reader.ignore("keyAlias");
+  reader.ignore("enableCRLCheck");
   reader.ignore("sslCRL");
   reader.refuse_unless("securityProfileName", "", "security profiles are not supported yet.");
   reader.read_text("securityProfileName", out.security_profile_name);
