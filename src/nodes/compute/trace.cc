@@ -76,7 +76,13 @@ class Trace final : public flow::Node {
       return {};
     }
     Status status;
-    net::run_blocking([&] { status = io::append_file(file_, text); });
+    net::run_blocking([&] {
+      status = io::append_file(file_, text);
+      // The folder of a mapped drive is not there at first.
+      if (!status.ok() && io::make_folders(std::string(io::folder_name(file_))).ok()) {
+        status = io::append_file(file_, text);
+      }
+    });
     return status;
   }
 
