@@ -414,6 +414,7 @@ void Analyser::routine(ast::Routine& r) {
   ScopeGuard guard(*this);
   routine_ = &r;
   next_slot_ = 0;
+  depth_ = deepest_ = 0;
   handler_depth_ = atomic_depth_ = 0;
   labels_.clear();
   for (size_t i = 0; i < r.parameters.size(); ++i) {
@@ -438,6 +439,7 @@ void Analyser::routine(ast::Routine& r) {
   }
   if (r.body) statement(r.body);
   r.frame_slots = next_slot_;
+  r.depth = deepest_;
   routine_ = nullptr;
 }
 

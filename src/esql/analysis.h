@@ -87,6 +87,13 @@ class Analyser {
     const ast::Stmt* statement;
   };
   class ScopeGuard;
+  struct Level {  // one more level of nesting
+    explicit Level(Analyser& a) : analyser(a) {
+      if (++a.depth_ > a.deepest_) a.deepest_ = a.depth_;
+    }
+    ~Level() { --analyser.depth_; }
+    Analyser& analyser;
+  };
 
   // --- reporting
   void error(const ast::SourcePos& pos, std::string_view code, std::string text);
@@ -164,6 +171,8 @@ class Analyser {
   const ast::Scope* scope_ = nullptr;
   std::vector<LabelEntry> labels_;
   uint32_t next_slot_ = 0;
+  uint32_t depth_ = 0;    // of statements and expressions being looked at
+  uint32_t deepest_ = 0;  // in this routine
   uint32_t handler_depth_ = 0;
   uint32_t atomic_depth_ = 0;
   bool is_eval_ = false;

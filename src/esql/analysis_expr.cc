@@ -82,6 +82,7 @@ void Analyser::options(ast::BitStreamOptions& o) {
 
 void Analyser::expr(Expr* e) {
   if (!e) return;
+  Level level(*this);
   switch (e->kind) {
     case ExprKind::kLiteral:
       break;

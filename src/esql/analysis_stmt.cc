@@ -254,6 +254,7 @@ void Analyser::delete_from(ast::DeleteFromStmt& s) {
 }
 
 void Analyser::statement(Stmt* s) {
+  Level level(*this);
   switch (s->kind) {
     case StmtKind::kBlock: {
       auto& b = static_cast<ast::BlockStmt&>(*s);

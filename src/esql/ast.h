@@ -655,6 +655,7 @@ struct Routine {
   Module* module = nullptr;  // null: schema level
   SourceFile* file = nullptr;
   uint32_t frame_slots = 0;  // Resolved: slots of one activation
+  uint32_t depth = 0;        // Resolved: deepest nesting of statements and expressions
 };
 
 enum class ModuleKind : uint8_t { kCompute, kDatabase, kFilter, kDatabaseEvent };

@@ -104,7 +104,8 @@ Status Execution::spend_budget() {
 Status Execution::run_routine(Frame& f) {
   const RoutineCode& code = *f.routine;
   MS_TRY(check_loop());
-  if (host.stack_remaining_bytes() < kStackReserveBytes) {
+  size_t needed = kStackReserveBytes + kStackBytesPerLevel * code.ast->depth;
+  if (host.stack_remaining_bytes() < needed) {
     return base::make_error(errors::kStackExhausted, {code.qualified_name});
   }
   if (code.fast != RoutineCode::Fast::kNone) return run_fast_routine(f, code.fast);

@@ -165,6 +165,9 @@ class Execution {
  public:
   static constexpr uint32_t kLoopsPerBudgetCheck = 512;
   static constexpr size_t kStackReserveBytes = 48 * 1024;
+  static constexpr size_t kEvalReserveBytes = 128 * 1024;  // to compile and run the text of an EVAL
+  // What one level of nested statements and expressions takes at most (ast::Routine::depth).
+  static constexpr size_t kStackBytesPerLevel = 300;
   static constexpr size_t kStatementTextMax = 400;  // of a statement quoted in an error
   static constexpr size_t kOperandTextMax = 1000;   // of a value quoted in an error
 

@@ -46,7 +46,7 @@ Status eval_text(Frame& f, const ExprNode& e, std::string_view& out) {
   if (v.kind != value::Kind::kCharacter) {
     return base::make_error(errors::kEvalNotCharacter, {value::kind_name(v.kind)});
   }
-  if (f.x.host.stack_remaining_bytes() < Execution::kStackReserveBytes) {
+  if (f.x.host.stack_remaining_bytes() < Execution::kEvalReserveBytes) {
     return base::make_error(errors::kStackExhausted, {"EVAL"});
   }
   out = v.text();

@@ -463,7 +463,7 @@ TEST_CASE("Depth and number of operators are limited") {
   CHECK(parse_shown(chain).find("operators") != std::string::npos);
   chain = "a";
   for (int i = 0; i < 1900; ++i) chain += "+ a";
-  CHECK(parse_shown(chain).starts_with("(+ "));
+  CHECK(parse_statements("SET b = " + chain + ";") == "ok");
   CHECK(parse_shown("((((1))))", {.depth_max = 3}).starts_with("!"));
   std::string blocks;
   for (int i = 0; i < 5000; ++i) blocks += "BEGIN ";

@@ -185,8 +185,9 @@ Result<EvalUnit> compile_eval(const Program& program, const EvalInput& input, ba
                               base::NameScope& names) {
   EvalUnit unit;
   unit.text = arena.copy(input.text);
-  // A message's text comes from outside and runs on a fiber's stack: small limits.
-  Parser parser(unit.text, kEvalFile, arena, {.depth_max = 60, .operators_max = 300});
+  // A message's text comes from outside and is compiled on a fiber's stack: small limits, for which
+  // Execution::kEvalReserveBytes is enough.
+  Parser parser(unit.text, kEvalFile, arena, {.depth_max = 40, .operators_max = 300});
   if (input.is_expression) {
     unit.expression = parser.parse_eval_expression();
   } else {

@@ -316,6 +316,16 @@ TEST_CASE("Literal constants, frame slots, FOR and SELECT variables") {
   CHECK(f.program.find_module("", "M")->main->frame_slots == 4);
 }
 
+TEST_CASE("Long rows of operators are analysed, and the routine knows how deep it is") {
+  std::string text = "SET Environment.a = 1";
+  for (int i = 0; i < 1900; ++i) text += " + 1";
+  Fixture f("CREATE COMPUTE MODULE M CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN " + text +
+            "; RETURN TRUE; END; END MODULE;");
+  REQUIRE(f.report() == "");
+  CHECK(f.program.find_module("", "M")->main->depth > 1900);
+  CHECK(f.program.find_module("", "M")->main->depth < 1910);
+}
+
 TEST_CASE("EVAL is compiled in the scope of its place") {
   Fixture f(
       "CREATE COMPUTE MODULE M DECLARE m INTEGER 1; CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN "
