@@ -167,15 +167,43 @@ const ExprNode* compile_path_value(Compiler& c, const ast::PathExpr& e) {
 
 namespace {
 
+// A literal such as 1.6 is FLOAT, but beside a DECIMAL its digits count: recorded output of the
+// product has 0.30 * 1.6 = 0.480 (DECIMAL). Null when `e` is no such literal; those of 17 digits or
+// more stay FLOAT, so that the value needs no arena.
+Value exact_literal(const ast::Expr& e) {
+  constexpr size_t kTextMax = 17;
+  if (e.kind != ast::ExprKind::kLiteral) return {};
+  const Value& v = ast::as<ast::LiteralExpr>(e).value;
+  value::Decimal d;
+  if (v.kind != Kind::kFloat || e.source.size() > kTextMax ||
+      e.source.find_first_of("eE") != std::string_view::npos ||
+      !value::Decimal::parse(e.source, d)) {
+    return {};
+  }
+  base::Arena unused;
+  return Value::make_decimal(d, unused);
+}
+
+void use_exact_literals(const Value& exact_left, const Value& exact_right, Value& a, Value& b) {
+  if (a.kind == Kind::kDecimal && exact_right.kind == Kind::kDecimal) b = exact_right;
+  if (b.kind == Kind::kDecimal && exact_left.kind == Kind::kDecimal) a = exact_left;
+}
+
 class ArithmeticNode : public ExprNode {
  public:
   ArithmeticNode(const ast::BinaryExpr& e, const ExprNode* left, const ExprNode* right)
-      : ast_(e), op_(e.arithmetic), left_(left), right_(right) {}
+      : ast_(e),
+        op_(e.arithmetic),
+        left_(left),
+        right_(right),
+        exact_left_(exact_literal(*e.left)),
+        exact_right_(exact_literal(*e.right)) {}
   Status eval(Frame& f, Value& out) const override {
     Value a, b;
     MS_TRY(left_->eval(f, a));
     MS_TRY(right_->eval(f, b));
     if (try_fast(a, b, out)) return {};
+    use_exact_literals(exact_left_, exact_right_, a, b);
     Status s = arithmetic(f.x.ctx, op_, a, b, out);
     if (__builtin_expect(!s.ok(), 0)) return expression_error(f, ast_, std::move(s), {a, b});
     return {};
@@ -207,6 +235,7 @@ class ArithmeticNode : public ExprNode {
   ArithmeticOp op_;
   const ExprNode* left_;
   const ExprNode* right_;
+  Value exact_left_, exact_right_;
 };
 
 class ConcatenateNode : public ExprNode {
@@ -385,13 +414,14 @@ class IntervalNode : public ExprNode {
 const ExprNode* fold_binary(Compiler& c, const ast::BinaryExpr& e, const ExprNode* left,
                             const ExprNode* right) {
   if (!c.fold() || !left->constant() || !right->constant()) return nullptr;
-  const Value& a = *left->constant();
-  const Value& b = *right->constant();
+  Value a = *left->constant();
+  Value b = *right->constant();
   Value out;
   Tri t;
   Status s;
   switch (e.kind) {
     case ast::ExprKind::kArithmetic:
+      use_exact_literals(exact_literal(*e.left), exact_literal(*e.right), a, b);
       s = arithmetic(*c.fold(), e.arithmetic, a, b, out);
       break;
     case ast::ExprKind::kConcatenate:
