@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""The golden projects answer as expected, and the demo notices when a project does not."""
+"""The golden projects and the one of the guide answer as expected, and the demo notices when a
+project does not."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +25,23 @@ def check(is_right, what, run):
     print(f"ok  {what}")
 
 
+def write_guide_project(folder):
+    """The files of docs/guide/first-flow.md, with its request and reply as the only row."""
+    with open(os.path.join(ROOT, "docs/guide/first-flow.md"), encoding="utf-8") as page:
+        text = page.read()
+    files = re.findall(r"^`([\w.]+)`[^\n]*:\n\n```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    request = re.search(r"curl -d '(.*)' localhost:7800(\S+)", text)
+    reply = re.search(r"^```json\n(.*)\n```$", text, re.MULTILINE)
+    row = ["guide", "POST", request.group(2), "application/json", "in.json", "200", "out.json"]
+    files += [("input/in.json", request.group(1)), ("expected/out.json", reply.group(1)),
+              ("requests.tsv", "\t".join(row) + "\n")]
+    for name, content in files:
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+
+
 def main():
     golden = demo(os.path.join(ROOT, "tests/golden"))
     check(golden.returncode == 0, "the golden projects answer as expected", golden)
@@ -40,6 +59,11 @@ def main():
         refused = demo(work)
         check(refused.returncode == 1 and "First_Compute" in refused.stdout,
               "a project that is refused makes the demo fail and say why", refused)
+
+    with tempfile.TemporaryDirectory(prefix="millstream-guide-") as work:
+        write_guide_project(os.path.join(work, "hello"))
+        guide = demo(work)
+        check(guide.returncode == 0, "the project of docs/guide/first-flow.md runs", guide)
 
     sizes = {"2K": 2136, "20K": 20119, "200K": 199940, "2MB": 1998141}
     for size, expected in sizes.items():
