@@ -1,5 +1,7 @@
 #include "flowtest/esqltest_case.h"
 
+#include <cstdlib>
+
 #include "flowtest/errors_gen.h"
 #include "flowtest/tree_text.h"
 #include "parsers/domains.h"
@@ -192,13 +194,17 @@ Status CaseRun::build_input() {
 }
 
 Status CaseRun::run() {
-  MS_TRY(build_input());
   if (code_->has_shared_variables()) shared_ = code_->make_shared_store(names_);
-  esql::Invocation invocation{arena_->context(), *host_,       zone_, kTestClockMicros, input_,
-                              output_,           shared_.get()};
   esql::ModuleInstance instance(code_, *code_->find_module(module_));
-  result_ = MS_TRY(instance.run(invocation));
-  if (arena_->context().has_parse_error()) return arena_->context().take_parse_error();
+  const TestSection* messages = test_.find("messages");
+  int count = messages ? std::atoi(messages->argument.c_str()) : 1;
+  for (int i = 0; i < count; ++i) {
+    MS_TRY(build_input());
+    esql::Invocation invocation{arena_->context(), *host_,       zone_, kTestClockMicros, input_,
+                                output_,           shared_.get()};
+    result_ = MS_TRY(instance.run(invocation));
+    if (arena_->context().has_parse_error()) return arena_->context().take_parse_error();
+  }
   return {};
 }
 

@@ -37,7 +37,7 @@ std::string unescape_line(const std::string& line) {
 
 bool is_known_kind(std::string_view kind) {
   for (std::string_view k :
-       {"esql", "input", "zone", "property", "expect", "exception", "setup", "exprs"}) {
+       {"esql", "input", "zone", "property", "expect", "exception", "setup", "exprs", "messages"}) {
     if (k == kind) return true;
   }
   return false;

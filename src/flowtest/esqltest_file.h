@@ -8,6 +8,7 @@
 //   --- input xmlnsc           body of InputRoot by domain; `input blob` takes hexadecimal digits
 //   --- zone Europe/Paris      server's zone; default Europe/London
 //   --- property name=value    a user-defined property
+//   --- messages 3             runs that many messages; expectations are about the last
 //   --- expect xmlnsc|json|... the serialised body of OutputRoot (any word that is none below)
 //   --- expect tree            OutputRoot without its name, in the notation of tree_text.h
 //   --- expect environment     Environment, likewise; also: local_environment, exceptions
