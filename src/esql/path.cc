@@ -102,15 +102,19 @@ bool is_disconnected(const Element* e) {
 
 namespace {
 
-bool is_attribute_like(tree::FieldType type) {
+// Attributes and namespace declarations stay when an element gets a value.
+bool is_attribute_like(bool is_xmlns, tree::FieldType type) {
+  if (is_xmlns) return type == tree::xmlns::kAttribute || type == tree::xmlns::kNamespaceDecl;
   return type >= tree::xmlnsc::kAttribute && type <= tree::xmlnsc::kSingleNamespaceDecl;
 }
 
 void remove_content(Element* e) {
+  tree::DomainRoot* root = tree::domain_root_of(e);
+  const bool is_xmlns = root && std::string_view(root->domain->name) == "XMLNS";
   Element* child = tree::first_child(e);
   while (child) {
     Element* next = tree::next_sibling(child);
-    if (!is_attribute_like(child->type)) tree::detach(child);
+    if (!is_attribute_like(is_xmlns, child->type)) tree::detach(child);
     child = next;
   }
 }

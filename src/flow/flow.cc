@@ -103,8 +103,8 @@ class FlowBuilder {
       flow_->scope_parents_.push_back(scope.parent);
     }
     flow_->names_ = names_;
-    flow_->instances_ = std::make_unique<Instances>(instance_limit());
     for (const NodeDefinition& node : definition_.nodes) add_node(node);
+    flow_->instances_ = std::make_unique<Instances>(instance_limit());
     if (diagnostics_.error_count() != errors_before) return nullptr;
     for (const ConnectionDefinition& connection : definition_.connections) connect(connection);
     check_has_input();
@@ -118,7 +118,7 @@ class FlowBuilder {
  private:
   size_t instance_limit() {
     const Property* property = definition_.properties.find("additionalInstances");
-    if (!property || property->value.empty()) return 0;
+    if (!property || property->value.empty()) return flow_->has_shared_state_ ? 1 : 0;
     size_t additional = 0;
     const std::string& text = property->value;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), additional);

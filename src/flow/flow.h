@@ -34,6 +34,9 @@ class Flow {
   // Called by Label nodes while they are created; two of one name in one scope are an error.
   Status add_label(const std::string& label, Node* node, size_t scope,
                    const std::string& node_label);
+  // Called by nodes while they are created: their messages share state (SHARED variables of ESQL),
+  // so that without a value for additionalInstances they run one after the other.
+  void note_shared_state() { has_shared_state_ = true; }
   Status start();
   void stop();
 
@@ -49,6 +52,7 @@ class Flow {
   };
   std::vector<LabelEntry> labels_;
   std::vector<size_t> scope_parents_;
+  bool has_shared_state_ = false;
   std::unique_ptr<Statistics> statistics_;
   std::unique_ptr<Instances> instances_;
   std::shared_ptr<const base::NameTable> names_;

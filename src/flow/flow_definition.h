@@ -30,7 +30,7 @@ struct NodeDefinition {
   std::string schema;  // broker schema of the file the node stands in (ESQL look-up)
   std::string file;
   uint32_t unit = 0;  // 0: the application, n: its n-th library (ESQL look-up)
-  size_t scope = 0;                          // index into FlowDefinition::scopes
+  size_t scope = 0;   // index into FlowDefinition::scopes
   std::vector<std::string> dynamic_outputs;  // terminal ids of Route and the like
   PropertySet properties;
 };

@@ -41,7 +41,7 @@ void label_error(base::Error& error, const Node& node) {
 }
 
 Status Invocation::propagate(const Node& from, int output, const tree::MessageAssembly& assembly) {
-  if (output < 0) return {};
+  if (!from.is_wired(output)) return {};
   flow_.statistics().node(from.index()).outputs[static_cast<size_t>(output)].add(1);
   for (const Target& target : from.targets(output)) {
     MS_TRY(run(*target.node, assembly, target.input));
@@ -137,23 +137,46 @@ Status Invocation::run_from_input(const Node& input, const tree::MessageAssembly
       status = propagate(input, catch_output, with_exception(input, assembly, status.error()));
     }
   }
-  if (status.ok()) {
-    status = unit_of_work_.commit();
-    flow_.statistics().flow().commits.add(1);
-  }
-  if (!status.ok()) {
-    unit_of_work_.rollback();
-    flow_.statistics().flow().backouts.add(1);
-    if (input.is_wired(input.failure_output()) && is_catchable(status.error())) {
-      status =
-          propagate(input, input.failure_output(), with_exception(input, assembly, status.error()));
-      if (status.ok()) status = unit_of_work_.commit();
-      if (!status.ok()) unit_of_work_.rollback();
-    }
-  }
+  status = end_unit_of_work(std::move(status));
+  if (!status.ok()) status = handle_input_error(input, assembly, std::move(status));
   if (!status.ok()) flow_.statistics().flow().processing_errors.add(1);
   flow_.statistics().flow().elapsed_us.record(
       static_cast<uint64_t>(base::system_clock().monotonic_ns() - start) / 1000);
+  return status;
+}
+
+Status Invocation::run_branch_from_input(const Node& input, int output,
+                                         const tree::MessageAssembly& assembly) {
+  return end_unit_of_work(propagate(input, output, assembly));
+}
+
+Status Invocation::run_failure_from_input(const Node& input, const tree::MessageAssembly& assembly,
+                                          Status status, size_t input_bytes) {
+  FlowCounters& counters = flow_.statistics().flow();
+  counters.input_bytes.record(input_bytes);
+  counters.messages_with_errors.add(1);
+  flow_.statistics().node(input.index()).invocations.add(1);
+  label_error(status.error(), input);
+  status = handle_input_error(input, assembly, std::move(status));
+  if (!status.ok()) flow_.statistics().flow().processing_errors.add(1);
+  return status;
+}
+
+Status Invocation::handle_input_error(const Node& input, const tree::MessageAssembly& assembly,
+                                      Status status) {
+  if (!input.is_wired(input.failure_output()) || !is_catchable(status.error())) return status;
+  return run_branch_from_input(input, input.failure_output(),
+                               with_exception(input, assembly, status.error()));
+}
+
+Status Invocation::end_unit_of_work(Status status) {
+  if (status.ok()) status = unit_of_work_.commit();
+  if (status.ok()) {
+    flow_.statistics().flow().commits.add(1);
+  } else {
+    unit_of_work_.rollback();
+    flow_.statistics().flow().backouts.add(1);
+  }
   return status;
 }
 

@@ -42,6 +42,13 @@ class Invocation {
   // Returns the error nobody handled; the unit of work has ended either way.
   Status run_from_input(const Node& input, const tree::MessageAssembly& assembly,
                         size_t input_bytes);
+  // Another way out of an input node, such as its timeout terminal, with a unit of work of its own.
+  Status run_branch_from_input(const Node& input, int output,
+                               const tree::MessageAssembly& assembly);
+  // The input node itself failed with `status`, so `assembly` goes to failure at once. Returns the
+  // error when that terminal is not wired, or what failed there.
+  Status run_failure_from_input(const Node& input, const tree::MessageAssembly& assembly,
+                                Status status, size_t input_bytes);
 
   // Keeps a buffer that trees of this message point into.
   void keep(net::Buffer buffer) { buffers_.push_back(std::move(buffer)); }
@@ -53,6 +60,9 @@ class Invocation {
   Status run(Node& node, const tree::MessageAssembly& assembly, int input);
   Status run_timed(Node& node, const tree::MessageAssembly& assembly, int input);
   Status handle_error(Node& node, const tree::MessageAssembly& assembly, Status status);
+  Status handle_input_error(const Node& input, const tree::MessageAssembly& assembly,
+                            Status status);
+  Status end_unit_of_work(Status status);
 
   Flow& flow_;
   tree::MessageArena& arena_;

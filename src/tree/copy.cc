@@ -18,7 +18,8 @@ class Copier {
     } else {
       e = make_element(context_, name_of(source), type_of(source));
     }
-    copy_scalar(e, source);
+    // A domain root has no value, and asking would begin its parse.
+    if (!source->has_flag(kFlagDomainRoot)) copy_scalar(e, source);
     return e;
   }
 
