@@ -69,7 +69,9 @@ void insert_after(Element* sibling, Element* child) {
 }
 
 void detach(Element* e) {
-  complete(e);  // what the parser still has for it belongs to it
+  // What the parser still has for it belongs to it. A domain root takes its parser along, so that a
+  // body nobody needs any more is not parsed to the end (nor found to be malformed).
+  if (!e->has_flag(kFlagDomainRoot)) complete(e);
   Element* parent = e->parent;
   if (parent) {
     (e->prev ? e->prev->next : parent->first) = e->next;
