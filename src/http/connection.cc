@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "net/address.h"
+
 namespace millstream::http {
 
 namespace {
@@ -46,6 +48,11 @@ Connection::Connection(ServerShard& shard, int fd)
       chunks_(shard.server().options().limits) {
   timer_.owner = this;
   timer_.fire = [](net::Timer& timer) { static_cast<Connection*>(timer.owner)->on_deadline(); };
+}
+
+std::string_view Connection::peer() {
+  if (peer_.empty()) peer_ = net::peer_text(fd_);
+  return peer_;
 }
 
 void Connection::close() {

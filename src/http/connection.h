@@ -3,6 +3,7 @@
 // reactor turn after close(). Thread: the reactor's.
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "http/message_parser.h"
 #include "http/request.h"
@@ -21,6 +22,8 @@ class Connection final : private net::IoHandler {
   void send(Request& request);  // the claimed reply of the current request
   void set_reply_deadline(int64_t deadline_ns) { set_deadline(deadline_ns); }
   int fd() const { return fd_; }
+  // "address:port" of the client, asked of the kernel once.
+  std::string_view peer();
 
  private:
   friend class ServerShard;
@@ -59,6 +62,7 @@ class Connection final : private net::IoHandler {
   bool must_linger_ = false;  // unread input is likely when this reply has gone
   bool is_keep_alive_ = true;
   bool has_head_deadline_ = false;
+  std::string peer_;
   Connection* previous_ = nullptr;  // list of the shard
   Connection* next_ = nullptr;
 

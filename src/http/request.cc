@@ -31,8 +31,8 @@ void Request::recycle() {
 
 net::Reactor& Request::reactor() const { return shard_.reactor(); }
 
-std::string Request::peer() const {
-  return connection_ ? net::peer_text(connection_->fd()) : std::string();
+std::string_view Request::peer() const {
+  return connection_ ? connection_->peer() : std::string_view();
 }
 
 int Request::local_port() const {

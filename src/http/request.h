@@ -67,7 +67,8 @@ class Request {
   uint64_t id() const { return id_; }                 // unique in the server's life
   int64_t arrival_ns() const { return arrival_ns_; }  // reactor clock, when complete
   net::Reactor& reactor() const;                      // of the connection
-  std::string peer() const;  // "address:port" of the client; reactor thread
+  // "address:port" of the client, empty once the exchange is over; valid until then. Reactor thread.
+  std::string_view peer() const;
   int local_port() const;
 
   // The response to fill, or null when somebody else has claimed the reply or the time is over.

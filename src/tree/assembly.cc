@@ -4,15 +4,35 @@
 
 namespace millstream::tree {
 
+RootNames intern_root_names(base::NameTable& table) {
+  auto name = [&table](const char* text) { return table.intern_qname("", text); };
+  return {name("Root"), name("LocalEnvironment"), name("Environment"), name("ExceptionList")};
+}
+
+void MessageArena::find_root_names() {
+  are_root_names_shared_ = true;
+  auto name = [this](std::string_view text) {
+    const base::QName* q = context_.names.qname(text);
+    if (context_.names.table().find_qname(q->ns, q->local) != q) are_root_names_shared_ = false;
+    return q;
+  };
+  root_names_ = {name("Root"), name("LocalEnvironment"), name("Environment"),
+                 name("ExceptionList")};
+}
+
 MessageAssembly MessageArena::make_assembly() {
-  return {make_root(context_, "Root"), make_root(context_, "LocalEnvironment"),
-          make_root(context_, "Environment"), make_root(context_, "ExceptionList")};
+  return {make_element(context_, root_names_.root, kName),
+          make_element(context_, root_names_.local_environment, kName),
+          make_element(context_, root_names_.environment, kName),
+          make_element(context_, root_names_.exception_list, kName)};
 }
 
 void MessageArena::reset(std::shared_ptr<const base::NameTable> table) {
   context_.parse_error = Status();
   arena_.reset();
+  const bool is_same = table.get() == &context_.names.table();
   context_.names.reset(std::move(table));
+  if (!is_same || !are_root_names_shared_) find_root_names();
 }
 
 Element* make_root(TreeContext& context, std::string_view name) {
@@ -64,8 +84,8 @@ void add_integer(TreeContext& context, Element* parent, std::string_view name, i
 }  // namespace
 
 void append_exception(TreeContext& context, Element* exception_list, const base::Error& error) {
-  Element* e = make_element(
-      context, context.names.qname(base::exception_element_name(error.kind)), kName);
+  Element* e =
+      make_element(context, context.names.qname(base::exception_element_name(error.kind)), kName);
   append_child(exception_list, e);
   add_text(context, e, "File", error.position.file);
   add_integer(context, e, "Line", error.position.line);

@@ -23,11 +23,19 @@ struct MessageAssembly {
   Element* exception_list = nullptr;     // "ExceptionList"
 };
 
+// Names of the four roots, for nodes that make trees for every message.
+struct RootNames {
+  const base::QName *root, *local_environment, *environment, *exception_list;
+};
+RootNames intern_root_names(base::NameTable& table);
+
 // Everything one message owns; pooled by the flow's instances.
 class MessageArena {
  public:
   explicit MessageArena(std::shared_ptr<const base::NameTable> table)
-      : context_(arena_, std::move(table)) {}
+      : context_(arena_, std::move(table)) {
+    find_root_names();
+  }
   TreeContext& context() { return context_; }
   base::Arena& arena() { return arena_; }
   // An assembly with four empty trees.
@@ -36,8 +44,12 @@ class MessageArena {
   void reset(std::shared_ptr<const base::NameTable> table);
 
  private:
+  void find_root_names();
+
   base::Arena arena_;
   TreeContext context_;
+  RootNames root_names_;
+  bool are_root_names_shared_ = false;  // in the deployment's table, not made for one message
 };
 
 Element* make_root(TreeContext& context, std::string_view name);  // an empty owner-less tree

@@ -4,13 +4,6 @@
 
 namespace millstream::tree {
 
-Element* make_element(TreeContext& context, const base::QName* name, FieldType type) {
-  Element* e = context.arena.make<Element>();
-  e->name = name;
-  e->type = type;
-  return e;
-}
-
 DomainRoot* make_domain_root(TreeContext& context, const Domain& domain, const base::QName* name) {
   DomainRoot* e = context.arena.make<DomainRoot>();
   e->name = name;

@@ -6,10 +6,23 @@
 
 namespace millstream::tree {
 
-Element* make_element(TreeContext& context, const base::QName* name, FieldType type);
+inline Element* make_element(TreeContext& context, const base::QName* name, FieldType type) {
+  Element* e = context.arena.make<Element>();
+  e->name = name;
+  e->type = type;
+  return e;
+}
 DomainRoot* make_domain_root(TreeContext& context, const Domain& domain, const base::QName* name);
 
 void append_child(Element* parent, Element* child);  // after the last one; completes the parse
+// The same for a parent that is just being built: no parser goes on with it, and it is in no tree
+// yet whose original bytes could be sent.
+inline void link_child(Element* parent, Element* child) {
+  child->parent = parent;
+  child->prev = parent->last;
+  (parent->last ? parent->last->next : parent->first) = child;
+  parent->last = child;
+}
 void prepend_child(Element* parent, Element* child);
 void insert_before(Element* sibling, Element* child);
 void insert_after(Element* sibling, Element* child);

@@ -1,5 +1,7 @@
 #include "nodes/common/body.h"
 
+#include <algorithm>
+
 #include "nodes/common/errors_gen.h"
 #include "parsers/domains.h"
 #include "parsers/headers/properties.h"
@@ -22,8 +24,9 @@ Result<BodyParserChoice> choose_body_parser(std::string_view domain, bool uses_x
 
 Status add_body(tree::TreeContext& context, tree::Element* root, const BodyParserChoice& choice,
                 std::string_view bytes, uint32_t ccsid, uint32_t encoding) {
-  tree::DomainRoot* body =
-      tree::make_domain_root(context, *choice.domain, context.names.qname(choice.folder));
+  tree::DomainRoot* body = tree::make_domain_root(
+      context, *choice.domain,
+      choice.folder_name ? choice.folder_name : context.names.qname(choice.folder));
   tree::append_child(root, body);
   if (bytes.empty() && choice.folder != "BLOB") return {};
   tree::ParseOptions options = choice.options;
@@ -43,29 +46,33 @@ Status add_body(tree::TreeContext& context, tree::Element* root, const BodyParse
 Status write_body(tree::TreeContext& context, tree::Element* root, std::string& out) {
   tree::DomainRoot* body = tree::body_of(root);
   if (!body || (!body->parser && !tree::first_child(body))) return {};
+  const auto properties = parsers::headers::read_serialise_properties(root);
   tree::SerialiseOptions options;
-  options.ccsid =
-      static_cast<uint32_t>(parsers::headers::property_integer(root, "CodedCharSetId", 0));
-  options.encoding = static_cast<uint32_t>(parsers::headers::property_integer(root, "Encoding", 0));
-  options.message_set = parsers::headers::property_text(root, "MessageSet");
-  options.message_type = parsers::headers::property_text(root, "MessageType");
-  options.message_format = parsers::headers::property_text(root, "MessageFormat");
+  options.ccsid = static_cast<uint32_t>(properties.coded_char_set_id);
+  options.encoding = static_cast<uint32_t>(properties.encoding);
+  options.message_set = properties.message_set;
+  options.message_type = properties.message_type;
+  options.message_format = properties.message_format;
   return tree::serialise_body(context, body, options, out);
 }
 
-std::string default_content_type(tree::Element* root) {
+std::string_view content_type(tree::TreeContext& context, tree::Element* root) {
+  const auto properties = parsers::headers::read_serialise_properties(root);
+  if (!properties.content_type.empty()) return properties.content_type;
   tree::DomainRoot* body = tree::body_of(root);
   const std::string_view name = body ? body->domain->name : std::string_view();
   if (name == "BLOB") return "application/octet-stream";
-  std::string type = name == "JSON" ? "application/json" : "text/xml";
-  const int64_t ccsid = parsers::headers::property_integer(root, "CodedCharSetId", 0);
-  std::string_view encoding =
+  const std::string_view type = name == "JSON" ? "application/json" : "text/xml";
+  const int64_t ccsid = properties.coded_char_set_id;
+  const std::string_view encoding =
       text::encoding_of_ccsid(static_cast<int32_t>(ccsid ? ccsid : text::kCcsidUtf8));
-  if (!encoding.empty()) {
-    type += "; charset=";
-    for (char c : encoding) type += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  }
-  return type;
+  if (encoding.empty()) return type;
+  constexpr std::string_view kCharset = "; charset=";
+  char* start = context.arena.bytes(type.size() + kCharset.size() + encoding.size());
+  char* p = std::copy(type.begin(), type.end(), start);
+  p = std::copy(kCharset.begin(), kCharset.end(), p);
+  for (char c : encoding) *p++ = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return {start, static_cast<size_t>(p - start)};
 }
 
 }  // namespace millstream::nodes::common

@@ -13,6 +13,7 @@ namespace millstream::nodes::common {
 // What the parser properties of a node say; texts live as long as the node.
 struct BodyParserChoice {
   const tree::Domain* domain = nullptr;
+  const base::QName* folder_name = nullptr;  // of `folder`, when the node has looked it up
   std::string folder;  // name of the folder under Root: the domain as the property spells it
   std::string message_set, message_type, message_format;
   tree::ParseOptions options;  // without CCSID and encoding; set by finish_choice()
@@ -44,7 +45,7 @@ Status add_body(tree::TreeContext& context, tree::Element* root, const BodyParse
 // No body, or an empty folder: nothing. Header folders are never part of it.
 Status write_body(tree::TreeContext& context, tree::Element* root, std::string& out);
 
-// Content-Type for a body that nobody described: by its domain and CCSID.
-std::string default_content_type(tree::Element* root);
+// Content-Type of the body: what Properties say, else by its domain and CCSID. In the arena.
+std::string_view content_type(tree::TreeContext& context, tree::Element* root);
 
 }  // namespace millstream::nodes::common

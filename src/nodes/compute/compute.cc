@@ -48,7 +48,7 @@ void finalise(tree::TreeContext& context, tree::Element* root) {
 
 class Compute final : public EsqlNode {
  public:
-  explicit Compute(Mode mode) : leaving_(trees_of(mode)) {}
+  Compute(Mode mode, const tree::RootNames& names) : leaving_(trees_of(mode)), names_(names) {}
 
   Status evaluate(flow::Invocation& invocation, const tree::MessageAssembly& in,
                   int input) override;
@@ -66,6 +66,7 @@ class Compute final : public EsqlNode {
   }
 
   const Leaving leaving_;
+  const tree::RootNames names_;
 };
 
 class ComputeHost final : public NodeHost {
@@ -87,9 +88,9 @@ class ComputeHost final : public NodeHost {
 Status Compute::evaluate(flow::Invocation& invocation, const tree::MessageAssembly& in, int) {
   tree::TreeContext& context = invocation.context();
   tree::MessageAssembly out;
-  out.root = tree::make_root(context, "Root");
-  out.local_environment = tree::make_root(context, "LocalEnvironment");
-  out.exception_list = tree::make_root(context, "ExceptionList");
+  out.root = tree::make_element(context, names_.root, tree::kName);
+  out.local_environment = tree::make_element(context, names_.local_environment, tree::kName);
+  out.exception_list = tree::make_element(context, names_.exception_list, tree::kName);
   out.environment = in.environment;
   ComputeHost host(*this, invocation, facts(), in, out);
   const esql::Tri result = MS_TRY(run(invocation, host, in, out));
@@ -129,7 +130,8 @@ Status Compute::send(flow::Invocation& invocation, const tree::MessageAssembly& 
 Result<std::unique_ptr<flow::Node>> create_compute(flow::NodeBuildContext& context) {
   ComputeProperties properties =
       MS_TRY(read_compute_properties(context.definition.properties, context.diagnostics));
-  auto node = std::make_unique<Compute>(properties.compute_mode);
+  auto node =
+      std::make_unique<Compute>(properties.compute_mode, tree::intern_root_names(context.names));
   MS_TRY(node->bind(context, properties.compute_expression));
   return std::unique_ptr<flow::Node>(std::move(node));
 }

@@ -1,4 +1,6 @@
 // HTTPInput: one request becomes one message (spec B1, B2, C3).
+#include <charconv>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "flow/arena_pool.h"
@@ -21,6 +23,48 @@ using millstream::http::RequestRef;
 using value::Value;
 
 constexpr size_t kNotesCount = 7;
+constexpr size_t kPortDigitsMax = 12;  // of any int
+
+// The names that every message gets, looked up once a deployment.
+struct InputNames {
+  explicit InputNames(base::NameTable& table)
+      : properties(parsers::headers::intern_properties_names(table)) {
+    struct {
+      const base::QName*& out;
+      const char* name;
+    } const all[] = {
+        {destination, "Destination"},
+        {http, "HTTP"},
+        {request_identifier, "RequestIdentifier"},
+        {input, "Input"},
+        {request_line, "RequestLine"},
+        {method, "Method"},
+        {request_uri, "RequestURI"},
+        {http_version, "HTTPVersion"},
+        {query_string, "QueryString"},
+        {path, "Path"},
+        {path_info, "PathInfo"},
+        {router_list, "RouterList"},
+        {destination_data, "DestinationData"},
+        {label_name, "labelName"},
+        {notes[0], "X-Original-HTTP-Command"},
+        {notes[1], "X-Original-HTTP-URL"},
+        {notes[2], "X-Server-Name"},
+        {notes[3], "X-Server-Port"},
+        {notes[4], "X-Remote-Addr"},
+        {notes[5], "X-Remote-Host"},
+        {notes[6], "X-Scheme"},
+    };
+    for (const auto& entry : all) entry.out = table.intern_qname("", entry.name);
+  }
+
+  parsers::headers::PropertiesNames properties;
+  const base::QName *destination, *http, *request_identifier;
+  const base::QName *input, *request_line, *method, *request_uri, *http_version;
+  const base::QName *query_string, *path, *path_info;
+  const base::QName *router_list, *destination_data, *label_name;
+  const base::QName* notes[kNotesCount];  // in the order of add_header_folder
+};
 
 class HttpInput;
 
@@ -41,8 +85,9 @@ class HttpInputHandler final : public UrlHandler {
 class HttpInput final : public flow::Node {
  public:
   HttpInput(HttpInputProperties properties, UrlPattern pattern, common::BodyParserChoice body,
-            HttpListener& listener)
-      : properties_(std::move(properties)),
+            const InputNames& names, HttpListener& listener)
+      : names_(names),
+        properties_(std::move(properties)),
         pattern_(std::move(pattern)),
         body_(std::move(body)),
         listener_(listener) {}
@@ -78,6 +123,7 @@ class HttpInput final : public flow::Node {
   uint32_t request_ccsid(const RequestRef& request) const;
   int64_t timeout_ns() const { return properties_.timeout_for_client * net::kSecond; }
 
+  const InputNames names_;
   const HttpInputProperties properties_;
   const UrlPattern pattern_;
   const common::BodyParserChoice body_;
@@ -172,7 +218,7 @@ Result<tree::MessageAssembly> HttpInput::make_message(tree::MessageArena& arena,
   properties.creation_time_micros = base::system_clock().wall_gmt_micros();
   properties.reply_protocol = "SOAP-HTTP";
   properties.content_type = request->headers().get("Content-Type");
-  parsers::headers::make_properties(context, message.root, properties);
+  parsers::headers::make_properties(context, message.root, properties, &names_.properties);
   add_header_folder(context, message.root, request);
   add_local_environment(context, message.local_environment, request);
   MS_TRY(common::add_body(context, message.root, body_, request->body(), ccsid, 0));
@@ -188,9 +234,10 @@ void HttpInput::add_header_folder(tree::TreeContext& context, tree::Element* roo
   size_t count = 0;
   for (size_t i = 0; i < headers.size(); ++i) fields[count++] = {headers.name(i), headers.value(i)};
   // The server's own notes follow what the client sent.
-  const std::string peer = request->peer();
+  const std::string_view peer = request->peer();
   const std::string_view address = arena.copy(peer.substr(0, peer.rfind(':')));
-  const std::string_view port = arena.copy(std::to_string(listener_.port()));
+  char* port = arena.bytes(kPortDigitsMax);
+  char* port_end = std::to_chars(port, port + kPortDigitsMax, listener_.port()).ptr;
   std::string_view host = headers.get("Host");
   std::string_view bare_host = host.substr(0, std::min(host.rfind(':'), host.size()));
   const std::string_view target = request->head().target;
@@ -211,52 +258,58 @@ void HttpInput::add_header_folder(tree::TreeContext& context, tree::Element* roo
   const char* url_end = put(target);
   put(" HTTP/1.");
   put(request->head().minor_version == 0 ? "0" : "1");
-  fields[count++] = {"X-Original-HTTP-Command", {command, static_cast<size_t>(p - command)}};
-  fields[count++] = {"X-Original-HTTP-URL", {url, static_cast<size_t>(url_end - url)}};
-  fields[count++] = {"X-Server-Name", bare_host};
-  fields[count++] = {"X-Server-Port", port};
-  fields[count++] = {"X-Remote-Addr", address};
-  fields[count++] = {"X-Remote-Host", address};
-  fields[count++] = {"X-Scheme", "http"};
+  const base::QName* const* note = names_.notes;
+  auto add_note = [&](std::string_view value) {
+    fields[count++] = {(*note)->local->view(), value, *note};
+    ++note;
+  };
+  add_note({command, static_cast<size_t>(p - command)});
+  add_note({url, static_cast<size_t>(url_end - url)});
+  add_note(bare_host);
+  add_note({port, static_cast<size_t>(port_end - port)});
+  add_note(address);
+  add_note(address);
+  add_note("http");
   parsers::headers::make_http_header(context, root, parsers::headers::kHttpInputHeader,
                                      {fields, count});
 }
 
 tree::Element* add_folder(tree::TreeContext& context, tree::Element* parent,
-                          std::string_view name) {
-  tree::Element* e = tree::make_element(context, context.names.qname(name), tree::kName);
-  tree::append_child(parent, e);
+                          const base::QName* name) {
+  tree::Element* e = tree::make_element(context, name, tree::kName);
+  tree::link_child(parent, e);
   return e;
 }
 
 // `text` must live as long as the message.
-void add_field(tree::TreeContext& context, tree::Element* parent, std::string_view name,
+void add_field(tree::TreeContext& context, tree::Element* parent, const base::QName* name,
                const Value& v) {
-  tree::Element* e = tree::make_element(context, context.names.qname(name), tree::kNameValue);
+  tree::Element* e = tree::make_element(context, name, tree::kNameValue);
   e->scalar = v;
-  tree::append_child(parent, e);
+  tree::link_child(parent, e);
 }
 
 void HttpInput::add_local_environment(tree::TreeContext& context, tree::Element* environment,
                                       RequestRef& request) {
   char* identifier = context.arena.bytes(kRequestIdentifierBytes);
-  listener_.requests().write_identifier(*request, identifier);
-  tree::Element* destination = add_folder(context, environment, "Destination");
-  tree::Element* reply = add_folder(context, destination, "HTTP");
-  add_field(context, reply, "RequestIdentifier",
+  RequestTable::write_identifier(*request, identifier);
+  tree::Element* destination = add_folder(context, environment, names_.destination);
+  tree::Element* reply = add_folder(context, destination, names_.http);
+  add_field(context, reply, names_.request_identifier,
             Value::make_blob({identifier, kRequestIdentifierBytes}));
 
-  tree::Element* http = add_folder(context, environment, "HTTP");
-  tree::Element* input = add_folder(context, http, "Input");
-  tree::Element* line = add_folder(context, input, "RequestLine");
-  add_field(context, line, "Method", Value::make_character(request->method()));
-  add_field(context, line, "RequestURI", Value::make_character(request->path()));
-  add_field(context, line, "HTTPVersion",
+  tree::Element* http = add_folder(context, environment, names_.http);
+  tree::Element* input = add_folder(context, http, names_.input);
+  tree::Element* line = add_folder(context, input, names_.request_line);
+  add_field(context, line, names_.method, Value::make_character(request->method()));
+  add_field(context, line, names_.request_uri, Value::make_character(request->path()));
+  add_field(context, line, names_.http_version,
             Value::make_character(request->head().minor_version == 0 ? "HTTP/1.0" : "HTTP/1.1"));
   if (properties_.parse_query_string) {
-    tree::Element* query = add_folder(context, input, "QueryString");
+    tree::Element* query = add_folder(context, input, names_.query_string);
     for (const auto& [name, text] : millstream::http::parse_query(request->query())) {
-      add_field(context, query, name, Value::make_character(context.arena.copy(text)));
+      add_field(context, query, context.names.qname(name),
+                Value::make_character(context.arena.copy(text)));
     }
   }
   add_path(context, input, environment, request);
@@ -264,18 +317,18 @@ void HttpInput::add_local_environment(tree::TreeContext& context, tree::Element*
 
 void HttpInput::add_path(tree::TreeContext& context, tree::Element* input,
                          tree::Element* environment, RequestRef& request) {
-  add_field(context, input, "Path", Value::make_character(request->path()));
+  add_field(context, input, names_.path, Value::make_character(request->path()));
   std::string_view below;
   if (pattern_.is_prefix && request->path().size() > pattern_.path.size()) {
     below = request->path().substr(pattern_.path.size());
   }
-  if (!below.empty()) add_field(context, input, "PathInfo", Value::make_character(below));
+  if (!below.empty()) add_field(context, input, names_.path_info, Value::make_character(below));
   if (!properties_.set_destination_list || below.empty()) return;
   tree::Element* destination = tree::first_child(environment);
-  tree::Element* list = add_folder(context, destination, "RouterList");
-  tree::Element* entry = add_folder(context, list, "DestinationData");
+  tree::Element* list = add_folder(context, destination, names_.router_list);
+  tree::Element* entry = add_folder(context, list, names_.destination_data);
   add_field(
-      context, entry, "labelName",
+      context, entry, names_.label_name,
       Value::make_character(context.arena.copy(properties_.label_prefix + std::string(below))));
 }
 
@@ -294,43 +347,15 @@ Result<std::unique_ptr<flow::Node>> create_http_input(flow::NodeBuildContext& co
   auto* listener = context.services.find<HttpListener>();
   if (!listener) return base::make_error(errors::kNoListener, {context.definition.label});
   parsers::headers::intern_header_names(context.names);
-  for (const char* name : {"Root",
-                           "LocalEnvironment",
-                           "Environment",
-                           "ExceptionList",
-                           "Destination",
-                           "HTTP",
-                           "RequestIdentifier",
-                           "Input",
-                           "RequestLine",
-                           "Method",
-                           "RequestURI",
-                           "HTTPVersion",
-                           "QueryString",
-                           "Path",
-                           "PathInfo",
-                           "RouterList",
-                           "DestinationData",
-                           "labelName",
-                           "HTTPInputHeader",
-                           "X-Original-HTTP-Command",
-                           "X-Original-HTTP-URL",
-                           "X-Server-Name",
-                           "X-Server-Port",
-                           "X-Remote-Addr",
-                           "X-Remote-Host",
-                           "X-Scheme",
-                           "Host",
-                           "User-Agent",
-                           "Accept",
-                           "Content-Type",
-                           "Content-Length",
-                           "Connection"}) {
+  for (const char* name :
+       {"Root", "LocalEnvironment", "Environment", "ExceptionList", "HTTPInputHeader", "Host",
+        "User-Agent", "Accept", "Content-Type", "Content-Length", "Connection"}) {
     context.names.intern_qname("", name);
   }
-  context.names.intern_qname("", body.folder);
-  return std::unique_ptr<flow::Node>(
-      new HttpInput(std::move(properties), std::move(pattern), std::move(body), *listener));
+  body.folder_name = context.names.intern_qname("", body.folder);
+  return std::unique_ptr<flow::Node>(new HttpInput(std::move(properties), std::move(pattern),
+                                                   std::move(body), InputNames(context.names),
+                                                   *listener));
 }
 
 }  // namespace millstream::nodes::http

@@ -13,21 +13,31 @@ namespace {
 using millstream::http::RequestRef;
 using parsers::headers::HttpField;
 
-tree::Element* find_path(tree::Element* e, std::initializer_list<std::string_view> steps) {
-  for (std::string_view step : steps) {
-    if (!e) return nullptr;
-    e = tree::find_child(e, step);
-  }
-  return e;
+// What is looked for in every message, interned once a deployment.
+struct ReplyNames {
+  explicit ReplyNames(base::NameTable& table)
+      : destination(table.intern_qname("", "Destination")),
+        http(table.intern_qname("", "HTTP")),
+        identifiers{table.intern_qname("", "RequestIdentifier"),
+                    table.intern_qname("", "ReplyIdentifier")},
+        status_code(table.intern_qname("", "ReplyStatusCode")) {}
+  const base::QName *destination, *http, *identifiers[2], *status_code;
+};
+
+// The body of the last reply of this thread, so that its memory serves the next one.
+std::string& spare_body() {
+  thread_local std::string spare;
+  return spare;
 }
 
 class HttpReply final : public flow::Node {
  public:
-  HttpReply(HttpReplyProperties properties, HttpListener& listener)
-      : properties_(std::move(properties)), listener_(listener) {}
+  HttpReply(HttpReplyProperties properties, const ReplyNames& names, HttpListener& listener)
+      : properties_(std::move(properties)), names_(names), listener_(listener) {}
 
   Status evaluate(flow::Invocation& invocation, const tree::MessageAssembly& in, int) override {
-    tree::Element* http = find_path(in.local_environment, {"Destination", "HTTP"});
+    tree::Element* destination = tree::find_child(in.local_environment, names_.destination);
+    tree::Element* http = destination ? tree::find_child(destination, names_.http) : nullptr;
     const std::string_view identifier = MS_TRY(request_identifier(http));
     RequestRef request = listener_.requests().find(identifier);
     if (request) {
@@ -45,8 +55,8 @@ class HttpReply final : public flow::Node {
  private:
   static constexpr int kOut = 1;
 
-  static Result<std::string_view> request_identifier(tree::Element* http) {
-    for (std::string_view name : {"RequestIdentifier", "ReplyIdentifier"}) {
+  Result<std::string_view> request_identifier(tree::Element* http) const {
+    for (const base::QName* name : names_.identifiers) {
       tree::Element* e = http ? tree::find_child(http, name) : nullptr;
       if (!e) continue;
       const value::Value v = tree::scalar_value(e);
@@ -64,7 +74,8 @@ class HttpReply final : public flow::Node {
     const int status = MS_TRY(status_code(context, http, folder));
     std::vector<HttpField> fields;
     if (folder) MS_TRY(parsers::headers::collect_http_fields(context, folder, fields));
-    std::string body;
+    std::string body = std::move(spare_body());
+    body.clear();
     MS_TRY(common::write_body(context, in.root, body));
 
     millstream::http::Response* response = request->claim_reply();
@@ -79,22 +90,20 @@ class HttpReply final : public flow::Node {
       has_content_type |= millstream::http::equals_ignore_case(f.name, "Content-Type");
     }
     if (!has_content_type && properties_.generate_default_http_headers && !body.empty()) {
-      std::string_view content_type = parsers::headers::property_text(in.root, "ContentType");
-      response->headers.add("Content-Type", content_type.empty()
-                                                ? common::default_content_type(in.root)
-                                                : std::string(content_type));
+      response->headers.add("Content-Type", common::content_type(context, in.root));
     }
-    response->body = std::move(body);
+    response->body.swap(body);
+    spare_body() = std::move(body);
     if (!request->send_reply() && !properties_.ignore_transport_failures) {
       return base::make_error(errors::kRequestGone, {"its client has left"});
     }
     return {};
   }
 
-  static Result<int> status_code(tree::TreeContext& context, tree::Element* http,
-                                 tree::Element* folder) {
+  Result<int> status_code(tree::TreeContext& context, tree::Element* http,
+                          tree::Element* folder) const {
     std::string text;
-    if (tree::Element* e = http ? tree::find_child(http, "ReplyStatusCode") : nullptr) {
+    if (tree::Element* e = http ? tree::find_child(http, names_.status_code) : nullptr) {
       const value::Value v = tree::scalar_value(e);
       if (v.kind == value::Kind::kInteger) text = std::to_string(v.integer);
       if (v.kind == value::Kind::kCharacter) text = v.text();
@@ -113,6 +122,7 @@ class HttpReply final : public flow::Node {
   }
 
   const HttpReplyProperties properties_;
+  const ReplyNames names_;
   HttpListener& listener_;
 };
 
@@ -123,10 +133,9 @@ Result<std::unique_ptr<flow::Node>> create_http_reply(flow::NodeBuildContext& co
       MS_TRY(read_http_reply_properties(context.definition.properties, context.diagnostics));
   auto* listener = context.services.find<HttpListener>();
   if (!listener) return base::make_error(errors::kNoListener, {context.definition.label});
-  for (const char* name : {"ReplyStatusCode", "ReplyIdentifier", "HTTPReplyHeader"}) {
-    context.names.intern_qname("", name);
-  }
-  return std::unique_ptr<flow::Node>(new HttpReply(std::move(properties), *listener));
+  context.names.intern_qname("", "HTTPReplyHeader");
+  return std::unique_ptr<flow::Node>(
+      new HttpReply(std::move(properties), ReplyNames(context.names), *listener));
 }
 
 }  // namespace millstream::nodes::http

@@ -93,7 +93,7 @@ class HttpRequest final : public flow::Node {
       MS_TRY(parsers::headers::collect_http_fields(context, folder, fields));
       for (const HttpField& f : fields) request.headers.add(f.name, f.value);
     }
-    add_default_headers(in, request);
+    add_default_headers(invocation.context(), in, request);
     request.is_http10 = properties_.http_version == HttpRequestProperties::HttpVersion::k10;
     request.must_keep_alive = properties_.enable_keep_alive && !request.is_http10;
     request.proxy = proxy_;
@@ -150,12 +150,11 @@ class HttpRequest final : public flow::Node {
     return method == "POST" || method == "PUT" || method == "PATCH";
   }
 
-  void add_default_headers(const tree::MessageAssembly& in, ClientRequest& request) const {
+  void add_default_headers(tree::TreeContext& context, const tree::MessageAssembly& in,
+                           ClientRequest& request) const {
     if (!properties_.generate_default_http_headers || !sends_body(request.method)) return;
     if (!request.headers.has("Content-Type")) {
-      std::string_view type = parsers::headers::property_text(in.root, "ContentType");
-      request.headers.add("Content-Type",
-                          type.empty() ? common::default_content_type(in.root) : std::string(type));
+      request.headers.add("Content-Type", common::content_type(context, in.root));
     }
     if (!request.headers.has("SOAPAction") &&
         request.headers.get("Content-Type").find("text/xml") != std::string_view::npos) {

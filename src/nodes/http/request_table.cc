@@ -7,7 +7,7 @@ namespace {
 
 constexpr char kEyeCatcher[4] = {'E', 'V', 'H', 'T'};
 constexpr size_t kSlotAt = 12;
-constexpr size_t kGenerationAt = 16;
+constexpr size_t kNumberAt = 16;
 
 }  // namespace
 
@@ -19,18 +19,17 @@ void RequestTable::add(const millstream::http::RequestRef& request) {
   }
   const uint32_t slot = free_.back();
   free_.pop_back();
-  slots_[slot].request = request;
-  slots_[slot].generation = next_generation_++;
+  slots_[slot] = request;
   request->user = reinterpret_cast<void*>(static_cast<uintptr_t>(slot) + 1);
 }
 
-void RequestTable::write_identifier(const millstream::http::Request& request, char* out) const {
+void RequestTable::write_identifier(const millstream::http::Request& request, char* out) {
   const uint32_t slot = static_cast<uint32_t>(slot_of(request));
-  std::lock_guard lock(mutex_);
+  const uint64_t number = request.id();
   std::memset(out, 0, kRequestIdentifierBytes);
   std::memcpy(out, kEyeCatcher, sizeof kEyeCatcher);
   std::memcpy(out + kSlotAt, &slot, sizeof slot);
-  std::memcpy(out + kGenerationAt, &slots_[slot].generation, sizeof slots_[slot].generation);
+  std::memcpy(out + kNumberAt, &number, sizeof number);
 }
 
 millstream::http::RequestRef RequestTable::find(std::string_view identifier) {
@@ -39,12 +38,12 @@ millstream::http::RequestRef RequestTable::find(std::string_view identifier) {
     return {};
   }
   uint32_t slot;
-  uint64_t generation;
+  uint64_t number;
   std::memcpy(&slot, identifier.data() + kSlotAt, sizeof slot);
-  std::memcpy(&generation, identifier.data() + kGenerationAt, sizeof generation);
+  std::memcpy(&number, identifier.data() + kNumberAt, sizeof number);
   std::lock_guard lock(mutex_);
-  if (slot >= slots_.size() || slots_[slot].generation != generation) return {};
-  return slots_[slot].request;
+  if (slot >= slots_.size() || !slots_[slot] || slots_[slot]->id() != number) return {};
+  return slots_[slot];
 }
 
 void RequestTable::remove(const millstream::http::Request& request) {
@@ -52,15 +51,13 @@ void RequestTable::remove(const millstream::http::Request& request) {
   millstream::http::RequestRef last;
   std::lock_guard lock(mutex_);
   const size_t slot = slot_of(request);
-  if (slot >= slots_.size() || slots_[slot].request.get() != &request) return;
-  last = std::move(slots_[slot].request);
-  slots_[slot].request = {};
-  slots_[slot].generation = 0;
+  if (slot >= slots_.size() || slots_[slot].get() != &request) return;
+  last = std::move(slots_[slot]);
   free_.push_back(static_cast<uint32_t>(slot));
 }
 
 void RequestTable::clear() {
-  std::vector<Slot> slots;
+  std::vector<millstream::http::RequestRef> slots;
   std::lock_guard lock(mutex_);
   slots.swap(slots_);
   free_.clear();

@@ -1,8 +1,8 @@
 // The HTTP requests that wait for an HTTPReply node, by the 24-byte RequestIdentifier of the
 // LocalEnvironment, so that another flow (even after a round trip through a queue) can answer.
 //
-// An identifier is "EVHT", eight zero bytes and slot and generation of the table, so a look-up is
-// an index and a stale or forged identifier finds nothing. Thread: any.
+// An identifier is "EVHT", eight zero bytes, the slot of the table and the number of the request,
+// so a look-up is an index and a stale or forged identifier finds nothing. Thread: any.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -21,7 +21,7 @@ class RequestTable {
   // Request::user holds the slot from here on.
   void add(const millstream::http::RequestRef& request);
   // Writes the identifier of a request that was added to `out` (kRequestIdentifierBytes).
-  void write_identifier(const millstream::http::Request& request, char* out) const;
+  static void write_identifier(const millstream::http::Request& request, char* out);
   // An empty reference when it is unknown or was removed.
   millstream::http::RequestRef find(std::string_view identifier);
   void remove(const millstream::http::Request& request);
@@ -30,18 +30,13 @@ class RequestTable {
   void clear();
 
  private:
-  struct Slot {
-    millstream::http::RequestRef request;
-    uint64_t generation = 0;
-  };
   static size_t slot_of(const millstream::http::Request& request) {
     return reinterpret_cast<uintptr_t>(request.user) - 1;
   }
 
   mutable std::mutex mutex_;  // leaf lock, held for a few instructions
-  std::vector<Slot> slots_;
+  std::vector<millstream::http::RequestRef> slots_;
   std::vector<uint32_t> free_;
-  uint64_t next_generation_ = 1;
 };
 
 }  // namespace millstream::nodes::http

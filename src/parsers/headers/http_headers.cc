@@ -95,7 +95,13 @@ tree::DomainRoot* make_http_header(tree::TreeContext& context, tree::Element* ro
                                    const tree::Domain& domain, std::span<const HttpField> fields) {
   tree::DomainRoot* folder =
       tree::make_domain_root(context, domain, context.names.qname(domain.name));
-  for (const HttpField& f : fields) add_http_field(context, folder, f.name, f.value);
+  for (const HttpField& f : fields) {
+    const base::QName* name = f.qname ? f.qname : context.names.qname(f.name);
+    tree::Element* e = tree::make_element(context, name, tree::kNameValue);
+    e->scalar = Value::make_character(f.value);
+    tree::link_child(folder, e);
+  }
+  tree::mark_modified(folder);
   tree::append_child(root, folder);
   return folder;
 }

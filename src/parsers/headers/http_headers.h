@@ -22,6 +22,7 @@ extern const tree::Domain kHttpResponseHeader;  // WSRSPHDR
 struct HttpField {
   std::string_view name;
   std::string_view value;
+  const base::QName* qname = nullptr;  // of the name, when the caller has looked it up
 };
 
 // Makes the folder and appends it to `root` (pass the fields of the wire first, then the notes).

@@ -25,12 +25,29 @@ struct PropertiesInput {
   std::string_view content_type;
 };
 
-// Makes the folder and links it as first child of `root`. Texts are views: they must live as long
-// as the message.
-tree::DomainRoot* make_properties(tree::TreeContext& context, tree::Element* root,
-                                  const PropertiesInput& input);
+// The names of the folder and its fields, looked up once a deployment instead of once a message.
+struct PropertiesNames {
+  static constexpr size_t kFields = 22;
+  const base::QName* folder;
+  const base::QName* fields[kFields];
+};
+PropertiesNames intern_properties_names(base::NameTable& table);
 
-// What output needs from Root.Properties; the default where a field is missing or NULL.
+// Makes the folder and links it as first child of `root`. Texts are views: they must live as long
+// as the message. Without `names` they are looked up.
+tree::DomainRoot* make_properties(tree::TreeContext& context, tree::Element* root,
+                                  const PropertiesInput& input,
+                                  const PropertiesNames* names = nullptr);
+
+// What a serialiser needs from Root.Properties, found in one pass; 0 and empty where a field is
+// missing, NULL or of another type. Views live as long as the message.
+struct SerialiseProperties {
+  int64_t coded_char_set_id = 0;
+  int64_t encoding = 0;
+  std::string_view message_set, message_type, message_format, content_type;
+};
+SerialiseProperties read_serialise_properties(tree::Element* root);
+// Any one of them; the default where a field is missing or NULL.
 int64_t property_integer(tree::Element* root, std::string_view field, int64_t fallback);
 std::string_view property_text(tree::Element* root, std::string_view field);
 
