@@ -44,6 +44,7 @@ class Server {
   void stop();
 
   int http_port() const { return port_; }
+  http::ServerStats http_statistics() const { return http_->stats(); }
   const Deployment& deployment() const { return *deployment_; }
   const std::string& name() const { return name_; }
   // One JSON record a flow and line; counting starts anew when `resets`.

@@ -72,7 +72,9 @@ class HttpReply final : public flow::Node {
     if (!folder) folder = tree::find_domain(in.root, "HTTPResponseHeader");
     // Everything that can fail comes before the claim: a claimed reply must be sent.
     const int status = MS_TRY(status_code(context, http, folder));
-    std::vector<HttpField> fields;
+    // Kept for the next message; nothing waits while it is in use.
+    thread_local std::vector<HttpField> fields;
+    fields.clear();
     if (folder) MS_TRY(parsers::headers::collect_http_fields(context, folder, fields));
     std::string body = std::move(spare_body());
     body.clear();
