@@ -6,7 +6,7 @@
 
 #include "ace/errors_gen.h"
 #include "ace/flatten.h"
-#include "ace/flow_file.h"
+#include "ace/flow_set.h"
 #include "ace/known_nodes.h"
 #include "nodes/registry.h"
 
@@ -17,25 +17,6 @@ std::string schema_of(const std::string& path) {
   std::string schema = path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
   std::replace(schema.begin(), schema.end(), '/', '.');
   return schema;
-}
-
-bool has_input_node(const FlowFile& file) {
-  return std::any_of(file.nodes.begin(), file.nodes.end(), [](const FlowFileNode& n) {
-    const flow::NodeType* type = nodes::node_registry().find(n.type);
-    const KnownNode* known = find_known_node(n.type);
-    return type ? type->is_input : known && known->is_input;
-  });
-}
-
-bool is_subflow_shaped(const FlowFile& file) {
-  return std::any_of(file.nodes.begin(), file.nodes.end(),
-                     [](const FlowFileNode& n) { return n.type == "eflow:FCMSource"; });
-}
-
-bool is_message_flow(const FlowFile& file) {
-  constexpr std::string_view kTail = ".msgflow";
-  return file.file.size() > kTail.size() &&
-         file.file.compare(file.file.size() - kTail.size(), kTail.size(), kTail) == 0;
 }
 
 std::string with_article(std::string_view name) {
@@ -119,7 +100,7 @@ class ApplicationBuilder {
       application_->services_.set(application_->runtime_.get());
     }
     build_flows();
-    for (const auto& f : files_) {
+    for (const auto& f : flows_->files()) {
       if (used_.count(f.get()) != 0) check_node_types(*f);
     }
     if (options_.checks_unused_subflows) build_unused_subflows();
@@ -192,25 +173,8 @@ class ApplicationBuilder {
   }
 
   void read_flow_files() {
-    for (size_t unit = 0; unit < units_.size(); ++unit) {
-      merge_bar_overrides(*units_[unit]);
-      for (const Resource& r : units_[unit]->resources) {
-        if (!r.has_extension(".msgflow") && !r.has_extension(".subflow")) continue;
-        Result<std::string> bytes = r.read();
-        if (!bytes.ok()) {
-          diagnostics_.error(bytes.error(), {r.file(), 0, 0});
-          continue;
-        }
-        Result<FlowFile> file = parse_flow_file(bytes.value(), r.path(), r.file());
-        if (!file.ok()) {
-          diagnostics_.error(file.error(), {r.file(), 0, 0});
-          continue;
-        }
-        file.value().unit = static_cast<uint32_t>(unit);
-        files_.push_back(std::make_unique<FlowFile>(std::move(file).value()));
-        by_path_.emplace(files_.back()->path, files_.back().get());
-      }
-    }
+    for (const Container* unit : units_) merge_bar_overrides(*unit);
+    flows_ = std::make_unique<FlowSet>(units_, diagnostics_);
   }
 
   // What an overrides file says stays; BAR overrides fill the rest.
@@ -243,16 +207,7 @@ class ApplicationBuilder {
   }
 
   const FlowFile* find_subflow(std::string_view path) {
-    const auto exact = by_path_.find(path);
-    const FlowFile* found = exact == by_path_.end() ? nullptr : exact->second;
-    // Some tools put the sources below a folder of their own.
-    for (const auto& f : files_) {
-      if (found) break;
-      if (f->path.size() > path.size() && f->path[f->path.size() - path.size() - 1] == '/' &&
-          f->path.compare(f->path.size() - path.size(), path.size(), path) == 0) {
-        found = f.get();
-      }
-    }
+    const FlowFile* found = flows_->find(path);
     if (found) used_.insert(found);
     return found;
   }
@@ -285,12 +240,8 @@ class ApplicationBuilder {
   }
 
   void build_flows() {
-    for (const auto& f : files_) {
-      if (!is_message_flow(*f)) continue;
-      // Older projects use one flow as a subflow of another.
-      if (is_subflow_shaped(*f) && !has_input_node(*f)) continue;
-      // Another project's flows run there.
-      if (f->unit > 0 && units_[f->unit]->kind == ContainerKind::kIndependent) continue;
+    for (const auto& f : flows_->files()) {
+      if (!flows_->is_main_flow(*f)) continue;
       used_.insert(f.get());
       build_flow(*f);
     }
@@ -303,7 +254,7 @@ class ApplicationBuilder {
     base::Diagnostics before;
     if (has_flows_to_run(container_.kind)) std::swap(before, diagnostics_);
     const std::set<const FlowFile*> used_by_flows = used_;
-    for (const auto& f : files_) {
+    for (const auto& f : flows_->files()) {
       if (used_by_flows.count(f.get()) != 0) continue;
       if (f->unit > 0 && is_message_flow(*f) &&
           units_[f->unit]->kind == ContainerKind::kIndependent) {
@@ -332,8 +283,7 @@ class ApplicationBuilder {
   bool is_library_missing_ = false;
   std::unique_ptr<Application> application_;
   std::vector<const Container*> units_;
-  std::vector<std::unique_ptr<FlowFile>> files_;
-  std::map<std::string, const FlowFile*, std::less<>> by_path_;  // the first of a path wins
+  std::unique_ptr<FlowSet> flows_;
   std::set<const FlowFile*> used_;
   Overrides overrides_;
 

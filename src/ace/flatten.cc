@@ -96,11 +96,7 @@ class Flattener {
     const PropertyMap values = declared_values(at);
     add_user_defined(at, values);
     for (const FlowFileNode& node : at.file.nodes) {
-      if (flow_.nodes.size() >= kFlatNodesMax) {
-        error(base::make_error(errors::kNotAFlow, {at.file.file, "it has too many nodes"}),
-              {at.file.file, 0, 0});
-        break;
-      }
+      if (is_too_large(at)) break;
       flow::PropertySet properties = resolve_properties(at, node, values);
       if (node.subflow.empty()) {
         add_node(at, node, std::move(properties));
@@ -110,6 +106,17 @@ class Flattener {
     }
     for (const FlowFileConnection& c : at.file.connections) connect(at, c);
     path_.pop_back();
+  }
+
+  // Uses of subflows count too: they may hold nothing but further ones. Said once.
+  bool is_too_large(const Instance& at) {
+    if (flow_.nodes.size() + flow_.scopes.size() < kFlatNodesMax) return false;
+    if (!has_said_too_large_) {
+      error(base::make_error(errors::kNotAFlow, {at.file.file, "it has too many nodes"}),
+            {at.file.file, 0, 0});
+    }
+    has_said_too_large_ = true;
+    return true;
   }
 
   // What the declared properties of this use of the file are worth; absent = the nodes keep theirs.
@@ -256,6 +263,7 @@ class Flattener {
   base::Diagnostics& diagnostics_;
   flow::FlowDefinition flow_;
   std::vector<const FlowFile*> path_;
+  bool has_said_too_large_ = false;
 };
 
 }  // namespace

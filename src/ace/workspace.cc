@@ -32,8 +32,9 @@ bool is_archive_name(std::string_view path) {
 }
 
 bool is_project_folder(const std::string& folder) {
-  for (std::string_view file : {".project", "application.descriptor", "library.descriptor",
-                                "restapi.descriptor", "service.descriptor", "policy.descriptor"}) {
+  for (std::string_view file :
+       {".project", "application.descriptor", "library.descriptor", "restapi.descriptor",
+        "service.descriptor", "policy.descriptor", "testproject.descriptor"}) {
     if (io::path_kind(io::join_path(folder, file)) == io::PathKind::kFile) return true;
   }
   return false;

@@ -3,14 +3,10 @@
 #include <doctest/doctest.h>
 #include <zlib.h>
 
-#include <cstring>
+#include "io/zip_writer_for_test.h"
 
 namespace millstream::io {
 namespace {
-
-void put(std::string& s, uint64_t v, int bytes) {
-  for (int i = 0; i < bytes; ++i) s += static_cast<char>(v >> (8 * i));
-}
 
 struct TestEntry {
   std::string name, content;
@@ -32,44 +28,11 @@ std::string deflate_raw(const std::string& in) {
 }
 
 std::string make_zip(const std::vector<TestEntry>& entries) {
-  std::string out, directory;
+  std::vector<TestZipEntry> all;
   for (const TestEntry& e : entries) {
-    const std::string data = e.is_deflated ? deflate_raw(e.content) : e.content;
-    const uint32_t crc = static_cast<uint32_t>(crc32(
-        0, reinterpret_cast<const Bytef*>(e.content.data()), static_cast<uInt>(e.content.size())));
-    std::string common;
-    put(common, 20, 2);
-    put(common, 0, 2);
-    put(common, e.is_deflated ? 8 : 0, 2);
-    put(common, 0, 4);
-    put(common, crc, 4);
-    put(common, data.size(), 4);
-    put(common, e.content.size(), 4);
-    put(common, e.name.size(), 2);
-    put(common, 0, 2);
-    const size_t offset = out.size();
-    put(out, 0x04034b50, 4);
-    out += common + e.name + data;
-    put(directory, 0x02014b50, 4);
-    put(directory, 20, 2);
-    directory += common;
-    put(directory, 0, 2);
-    put(directory, 0, 2);
-    put(directory, 0, 2);
-    put(directory, 0, 4);
-    put(directory, offset, 4);
-    directory += e.name;
+    all.push_back({e.name, e.content, e.is_deflated ? deflate_raw(e.content) : std::string()});
   }
-  const size_t start = out.size();
-  out += directory;
-  put(out, 0x06054b50, 4);
-  put(out, 0, 4);
-  put(out, entries.size(), 2);
-  put(out, entries.size(), 2);
-  put(out, directory.size(), 4);
-  put(out, start, 4);
-  put(out, 0, 2);
-  return out;
+  return make_test_zip(all);
 }
 
 TEST_CASE("stored and deflated entries, Windows separators, folders left out") {
