@@ -96,9 +96,10 @@ class Server:
 
 
 class Demo:
-    def __init__(self, server, is_quick):
+    def __init__(self, server, options):
         self.server = server
-        self.is_quick = is_quick
+        self.is_quick = options.quick
+        self.rebaselines = options.rebaseline
         self.count = 0
         self.wrong = 0
 
@@ -114,11 +115,15 @@ class Demo:
                     if line.strip() and not line.startswith("#")]
         for name, method, path, content_type, input_name, status, expected_name in rows:
             input_file = None if input_name == "-" else os.path.join(folder, "input", input_name)
+            got_status, got = self.server.send(method, path, content_type, input_file)
             expected = None
             if expected_name != "-":
-                with open(os.path.join(folder, "expected", expected_name), "rb") as file:
+                expected_file = os.path.join(folder, "expected", expected_name)
+                if self.rebaselines and got_status == int(status):
+                    with open(expected_file, "wb") as file:
+                        file.write(got.removesuffix(b"\n") + b"\n")
+                with open(expected_file, "rb") as file:
                     expected = file.read().removesuffix(b"\n")
-            got_status, got = self.server.send(method, path, content_type, input_file)
             is_right = (got_status == int(status) and
                         (expected is None or got.removesuffix(b"\n") == expected))
             self.show(name, f"{method} {path}", input_file, got_status, got, is_right)
@@ -189,6 +194,8 @@ def main():
     parser.add_argument("folder", nargs="?", default=os.path.join(ROOT, "examples"))
     parser.add_argument("--binary", default=os.path.join(ROOT, "build/release/millstream"))
     parser.add_argument("--quick", action="store_true", help="one line a request")
+    parser.add_argument("--rebaseline", action="store_true",
+                        help="write what came out as the expected replies; read the diff")
     options = parser.parse_args()
     folder = os.path.abspath(options.folder)
     projects = sorted(path for path, _, files in os.walk(folder) if "requests.tsv" in files)
@@ -201,7 +208,7 @@ def main():
         server = Server(options.binary, folder, work)
         try:
             print("\n".join(server.lines))
-            demo = Demo(server, options.quick)
+            demo = Demo(server, options)
             for project in projects:
                 demo.run_project(project)
             if folder == os.path.join(ROOT, "examples"):
