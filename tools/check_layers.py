@@ -169,7 +169,8 @@ class Checker:
         if theirs not in self.table.siblings[folder].get(mine, ()):
             where = f"a test of both lies in src/{folder}" if TEST_FILE.search(name) else \
                 f"what they share belongs in {folder}/common"
-            self.error(name, line, f'{folder}/{mine} may not include its sibling {folder}/{theirs}: "{header}"; {where}')
+            self.error(name, line,
+                       f'{folder}/{mine} may not include its sibling {folder}/{theirs}: "{header}"; {where}')
 
     def check_third_party(self, name, line, header):
         if is_system(header):

@@ -12,10 +12,12 @@ HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 def descriptor(folder, name, libraries=()):
-    refs = "".join(f"<sharedLibraryReference><libraryName>{l}</libraryName></sharedLibraryReference>" for l in libraries)
+    refs = "".join(f"<sharedLibraryReference><libraryName>{library}</libraryName></sharedLibraryReference>"
+                   for library in libraries)
     (folder / "application.descriptor").write_text(
         HEAD + '<ns2:appDescriptor xmlns="http://com.ibm.etools.mft.descriptor.base" '
-        'xmlns:ns2="http://com.ibm.etools.mft.descriptor.app"><references>' + refs + "</references></ns2:appDescriptor>\n")
+        'xmlns:ns2="http://com.ibm.etools.mft.descriptor.app"><references>' + refs +
+        "</references></ns2:appDescriptor>\n")
     (folder / ".project").write_text(
         HEAD + f"<projectDescription><name>{name}</name><projects></projects><natures>"
         "<nature>com.ibm.etools.msgbroker.tooling.applicationNature</nature>"
