@@ -21,6 +21,15 @@ constexpr size_t kInlinePayloadBytes = 4096;  // copied behind the head: cheaper
 // A length is only a promise: beyond this, memory follows what has really been received.
 constexpr size_t kReserveBytes = 4 * 1024 * 1024;
 constexpr size_t kAlwaysGrantedBytes = 128 * 1024;  // also when buffer_bytes_max is reached
+// Beyond this share of buffer_bytes_max promises are not believed at all: a few hundred clients
+// that announce much and send little must not take the memory from those that do send.
+constexpr size_t kPromiseShare = 4;
+// What one connection may do before the reactor looks at the others: a client that always has more
+// to send must not keep it.
+constexpr uint64_t kTurnRequests = 32;
+constexpr size_t kTurnBytes = 4 * 1024 * 1024;
+// Bytes behind a request that are cheaper to move than to keep where they are.
+constexpr size_t kMovedRestBytes = 512;
 constexpr int64_t kTimeoutReplyGrace = 10 * net::kSecond;
 constexpr char kContinue[] = "HTTP/1.1 100 Continue\r\n\r\n";
 }  // namespace
@@ -80,12 +89,15 @@ void Connection::on_io(uint32_t events) {
   }
 }
 
-// Reads and handles requests until there is nothing to read or a reply is pending. Not recursive: a
-// handler that replies at once leaves the next request to the loop.
+// Reads and handles requests until there is nothing to read, a reply is pending or the turn is
+// over. Not recursive: a handler that replies at once leaves the next request to the loop.
 void Connection::process() {
-  if (is_processing_) return;
+  if (is_processing_ || is_resuming_) return;
   is_processing_ = true;
+  turn_bytes_ = 0;
+  const uint64_t first = shard_.requests.value();
   while (state_ == State::kHead || state_ == State::kBody) {
+    if (is_turn_over(shard_.requests.value() - first)) break;
     State before = state_;
     uint64_t handled = shard_.requests.value();
     advance();
@@ -96,6 +108,17 @@ void Connection::process() {
   is_processing_ = false;
 }
 
+bool Connection::is_turn_over(uint64_t requests) {
+  if (requests < kTurnRequests && turn_bytes_ < kTurnBytes) return false;
+  is_resuming_ = true;
+  // Runs before the deletion that a close() would post.
+  reactor_.post([this] {
+    is_resuming_ = false;
+    process();
+  });
+  return true;
+}
+
 size_t Connection::receive_target() const {
   const RequestHead& head = parser_.request();
   if (state_ == State::kBody && !head.is_chunked) {
@@ -104,14 +127,24 @@ size_t Connection::receive_target() const {
   return std::max(used_ + 1, std::min(expected_bytes_, kReserveBytes));
 }
 
+// Moves what is not handled yet to the front of the buffer.
+void Connection::compact() {
+  if (begin_ == 0) return;
+  std::memmove(buffer_.data(), data(), used_);
+  begin_ = 0;
+}
+
 // Room for more of a message of `target` bytes in all.
 bool Connection::reserve(size_t target) {
+  compact();
   if (state_ == State::kBody) target = std::max(target, used_ * 2);  // keeps chunked bodies linear
-  size_t capacity = std::max(std::min(target, std::max(used_ * 2, kReserveBytes)), used_ + 1);
-  if (buffer_.capacity() >= capacity) return true;
   net::BufferPool& pool = reactor_.buffers();
-  bool is_granted = capacity <= kAlwaysGrantedBytes ||
-                    pool.in_use_bytes() + capacity <= shard_.server().options().buffer_bytes_max;
+  const size_t limit = shard_.server().options().buffer_bytes_max;
+  const bool is_promise_believed = pool.in_use_bytes() < limit / kPromiseShare;
+  const size_t promised_max = is_promise_believed ? kReserveBytes : kAlwaysGrantedBytes;
+  size_t capacity = std::max(std::min(target, std::max(used_ * 2, promised_max)), used_ + 1);
+  if (buffer_.capacity() >= capacity) return true;
+  bool is_granted = capacity <= kAlwaysGrantedBytes || pool.in_use_bytes() + capacity <= limit;
   if (is_granted && pool.grow(buffer_, used_, capacity)) return true;
   refuse(503, "too much memory in use");
   return false;
@@ -119,10 +152,11 @@ bool Connection::reserve(size_t target) {
 
 bool Connection::receive() {
   if (!is_readable_) return false;
+  compact();
   size_t target = receive_target();
   if (buffer_.capacity() < target && !reserve(target)) return false;
   size_t room = std::min(buffer_.capacity() - used_, std::max(target - used_, kReadAhead));
-  ssize_t n = recv(fd_, buffer_.data() + used_, room, 0);
+  ssize_t n = recv(fd_, data() + used_, room, 0);
   shard_.receive_calls.add();
   if (n < 0) {
     if (errno == EINTR) return true;
@@ -138,13 +172,14 @@ bool Connection::receive() {
   if (static_cast<size_t>(n) < room && !is_peer_closed_) is_readable_ = false;
   used_ += static_cast<size_t>(n);
   progress_bytes_ += static_cast<size_t>(n);
+  turn_bytes_ += static_cast<size_t>(n);
   return true;
 }
 
 void Connection::advance() {
   if (state_ == State::kBody) return advance_body();
   if (used_ == 0) return;
-  switch (parser_.parse(buffer_.data(), used_, headers_)) {
+  switch (parser_.parse(data(), used_, headers_)) {
     case ParseStatus::kNeedMore:
       if (!has_head_deadline_) {
         has_head_deadline_ = true;
@@ -188,12 +223,12 @@ void Connection::advance_body() {
     return;
   }
   if (body_in_ == used_) return;
-  switch (chunks_.decode(buffer_.data(), body_in_, used_, body_out_)) {
+  switch (chunks_.decode(data(), body_in_, used_, body_out_)) {
     case ParseStatus::kNeedMore:
       // Close the gap between the body and what is not decoded yet (at most a partial trailer
       // line).
       if (body_in_ != body_out_) {
-        std::memmove(buffer_.data() + body_out_, buffer_.data() + body_in_, used_ - body_in_);
+        std::memmove(data() + body_out_, data() + body_in_, used_ - body_in_);
         used_ -= body_in_ - body_out_;
         body_in_ = body_out_;
       }
@@ -205,6 +240,32 @@ void Connection::advance_body() {
   }
 }
 
+// Gives the first `end` bytes to the request; what follows stays. Either the message or the rest is
+// copied, whichever is smaller, so that many small requests behind a large one cost what they
+// weigh. Returns where the message is now, null when memory is short.
+char* Connection::hand_over(Request& request, size_t end) {
+  const size_t rest_bytes = used_ - end;
+  used_ = rest_bytes;
+  if (rest_bytes > std::max(end, kMovedRestBytes)) {
+    request.buffer_ = reactor_.buffers().take(end);
+    if (!request.buffer_) return nullptr;
+    std::memcpy(request.buffer_.data(), data(), end);
+    begin_ += end;
+    return request.buffer_.data();
+  }
+  net::Buffer rest;
+  if (rest_bytes > 0) {
+    rest = reactor_.buffers().take(rest_bytes);
+    if (!rest) return nullptr;
+    std::memcpy(rest.data(), data() + end, rest_bytes);
+  }
+  char* message = data();
+  request.buffer_ = std::move(buffer_);
+  buffer_ = std::move(rest);
+  begin_ = 0;
+  return message;
+}
+
 // The request is complete and ends at `end`; bytes behind it belong to the next one.
 void Connection::dispatch(size_t end) {
   Server& server = shard_.server();
@@ -213,26 +274,17 @@ void Connection::dispatch(size_t end) {
   request.connection_ = this;
   request.arrival_ns_ = reactor_.now_ns();
   std::swap(request.headers_, headers_);
+  char* message = hand_over(request, end);
+  if (!message) return close();
   // The buffer may have moved while the body came in.
   const RequestHead& head = parser_.request();
-  request.head_ = parser_.request_in(buffer_.data());
-  request.headers_.borrow_from(buffer_.data());
+  request.head_ = parser_.request_in(message);
+  request.headers_.borrow_from(message);
   size_t body_at = parser_.head_bytes();
   size_t body_end = head.is_chunked ? body_out_ : end;
-  request.body_ = {buffer_.data() + body_at, body_end - body_at};
+  request.body_ = {message + body_at, body_end - body_at};
   expected_bytes_ = end;
   is_keep_alive_ = head.is_keep_alive;
-
-  net::Buffer rest;
-  size_t rest_bytes = used_ - end;
-  if (rest_bytes > 0) {
-    rest = reactor_.buffers().take(rest_bytes);
-    if (!rest) return close();
-    std::memcpy(rest.data(), buffer_.data() + end, rest_bytes);
-  }
-  request.buffer_ = std::move(buffer_);
-  buffer_ = std::move(rest);
-  used_ = rest_bytes;
   parser_.reset();
   has_head_deadline_ = false;
   state_ = State::kInFlight;
@@ -348,9 +400,14 @@ void Connection::drop_request() {
   if (!request_) return;
   if (is_counted_) shard_.server().in_flight_.fetch_sub(1, std::memory_order_release);
   is_counted_ = false;
-  request_->connection_ = nullptr;
-  request_->is_gone_.store(true, std::memory_order_release);
-  std::exchange(request_, nullptr)->drop();
+  Request& request = *std::exchange(request_, nullptr);
+  request.connection_ = nullptr;
+  request.is_gone_.store(true, std::memory_order_release);
+  if (auto on_gone = std::move(request.on_gone_)) {
+    request.on_gone_ = nullptr;
+    on_gone(request);
+  }
+  request.drop();
 }
 
 void Connection::finish_exchange() {
@@ -368,7 +425,7 @@ void Connection::finish_exchange() {
 void Connection::begin_lingering() {
   state_ = State::kLingering;
   buffer_.release();
-  used_ = 0;
+  begin_ = used_ = 0;
   ::shutdown(fd_, SHUT_WR);
   set_deadline(reactor_.now_ns() + shard_.server().options().linger_timeout_ns);
   is_readable_ = true;

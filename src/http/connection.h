@@ -32,12 +32,16 @@ class Connection final : private net::IoHandler {
   Connection(ServerShard& shard, int fd);
   void on_io(uint32_t events) override;
   void process();
+  bool is_turn_over(uint64_t requests);
   bool receive();
+  char* data() { return buffer_.data() + begin_; }
+  void compact();
   bool reserve(size_t target);
   size_t receive_target() const;
   void advance();
   void advance_body();
   void begin_body();
+  char* hand_over(Request& request, size_t end);
   void dispatch(size_t end);
   void refuse(int status, const char* text);
   void reply_unavailable(Request& request, bool must_close);
@@ -62,11 +66,13 @@ class Connection final : private net::IoHandler {
   bool must_linger_ = false;  // unread input is likely when this reply has gone
   bool is_keep_alive_ = true;
   bool has_head_deadline_ = false;
+  bool is_resuming_ = false;  // process() goes on in the next turn
   std::string peer_;
   Connection* previous_ = nullptr;  // list of the shard
   Connection* next_ = nullptr;
 
   net::Buffer buffer_;
+  size_t begin_ = 0;  // of what is not handled yet; all offsets below count from here
   size_t used_ = 0;
   size_t expected_bytes_ = 0;          // size of the last request: the next is read in one go
   size_t body_in_ = 0, body_out_ = 0;  // chunked decoding
@@ -82,6 +88,7 @@ class Connection final : private net::IoHandler {
   net::Timer timer_;
   int64_t deadline_ns_ = net::kNever;
   size_t progress_bytes_ = 0;  // since the last progress check
+  size_t turn_bytes_ = 0;      // received in this call of process()
 };
 
 }  // namespace millstream::http

@@ -77,4 +77,12 @@ void Request::set_reply_deadline(int64_t deadline_ns, std::function<void(Request
   if (connection_ && !is_replied()) connection_->set_reply_deadline(deadline_ns);
 }
 
+void Request::set_on_gone(std::function<void(Request&)> on_gone) {
+  if (connection_) {
+    on_gone_ = std::move(on_gone);
+  } else {
+    on_gone(*this);
+  }
+}
+
 }  // namespace millstream::http

@@ -67,7 +67,8 @@ class Request {
   uint64_t id() const { return id_; }                 // unique in the server's life
   int64_t arrival_ns() const { return arrival_ns_; }  // reactor clock, when complete
   net::Reactor& reactor() const;                      // of the connection
-  // "address:port" of the client, empty once the exchange is over; valid until then. Reactor thread.
+  // "address:port" of the client, empty once the exchange is over; valid until then. Reactor
+  // thread.
   std::string_view peer() const;
   int local_port() const;
 
@@ -82,6 +83,10 @@ class Request {
   // Reactor thread. When the time is over without a claim, `on_timeout` runs in a fiber (it may
   // reply); without one, or if it does not claim, the client gets 504. kNever: wait for ever.
   void set_reply_deadline(int64_t deadline_ns, std::function<void(RequestRef)> on_timeout = {});
+
+  // Reactor thread. Called there, outside fibers, when the exchange ends, replied to or not; at
+  // once when it has ended. For whoever keeps a reference and would wait in vain for a time-out.
+  void set_on_gone(std::function<void(Request&)> on_gone);
 
   // One pointer for the user of the server, e.g. a per-URL context. Not owned.
   void* user = nullptr;
@@ -108,6 +113,7 @@ class Request {
   Response response_;
   std::string head_out_;
   std::function<void(RequestRef)> on_timeout_;
+  std::function<void(Request&)> on_gone_;
 };
 
 }  // namespace millstream::http

@@ -38,6 +38,7 @@ void ServerShard::recycle(Request* request) {
   request->body_ = {};
   request->head_out_.clear();
   request->on_timeout_ = nullptr;
+  request->on_gone_ = nullptr;
   request->connection_ = nullptr;
   request->user = nullptr;
   request->is_claimed_.store(false, std::memory_order_relaxed);
