@@ -40,6 +40,9 @@ bench: setup-build setup-bench  ## Build and run the benchmarks
 
 docs: setup-build  ## Write the generated sources and the reference pages anew
 	@$(PYTHON) tools/gen.py
+	@test -f build/release/build.ninja || cmake --preset release
+	@ninja -C build/release -j$(JOBS) millstream
+	@build/release/millstream --command-reference > docs/reference/commands.md
 
 clean:  ## Remove the build folder
 	@rm -rf build

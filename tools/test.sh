@@ -105,6 +105,8 @@ lane_text() {
 
 lane_release() {
   configure release && ninja -C build/release -j"$JOBS" || return 1
+  check "command reference is current (make docs)" cmp docs/reference/commands.md \
+    <(build/release/millstream --command-reference) || return 1
   local script
   for script in tests/http/run.py tests/cli/run.py tests/demo/run.py; do
     [ ! -f "$script" ] || "$PYTHON" -B "$script" || return 1

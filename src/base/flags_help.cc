@@ -137,8 +137,8 @@ std::string command_reference(const ProgramSpec& program) {
       out += "| `" + cell(flag_usage(flag)) + "` | " + cell(flag_text(flag)) + " |\n";
     }
     for (const FlagExample& example : command.examples) {
-      out += "\n" + std::string(example.what) + "\n\n```sh\n" + std::string(example.command_line) +
-             "\n```\n";
+      if (!example.what.empty()) out += "\n" + std::string(example.what) + ":\n";
+      out += "\n```sh\n" + std::string(example.command_line) + "\n```\n";
     }
   }
   return out;

@@ -14,8 +14,7 @@ const base::CommandSpec& test_command() {
       .summary = "Run ESQL tests (.esqltest files) and compare what comes out.",
       .description =
           "PATH is a file, or a folder that is searched for .esqltest files. The exit code is 1 "
-          "when "
-          "a test failed. The form of the files is in docs/guide/esql-tests.md.",
+          "when a test failed. The form of the files is in docs/guide/esql-tests.md.",
       .arguments_min = 1,
       .arguments_max = 1000,
       .flags = {{.name = "filter",
