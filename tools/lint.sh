@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 PYTHON=${PYTHON:-/usr/bin/python3}
 JOBS=${JOBS:-$(nproc)}
-mapfile -t sources < <(git ls-files '*.cc' '*.h' | grep -v '_gen\.')
+mapfile -t sources < <(git ls-files '*.cc' '*.h' | grep -vE '_gen\.|^tools/templates/')
 
 if [ "${1:-}" = "--format" ]; then
   printf '%s\n' "${sources[@]}" | xargs -P"$JOBS" -n40 clang-format-19 -i

@@ -37,10 +37,10 @@ TEXT = (".cc", ".h", ".py", ".sh", ".md", ".yaml", ".cmake", ".json")
 
 BANS = [  # (pattern over code without comments and strings, where, message)
     (r"\bthrow\b", r"^src/", "no throw: errors are values (base/result.h)"),
-    (r"\bstd::(w|u8)?regex\b|#\s*include\s*<regex>", r"", "no std::regex: use text/regex.h"),
+    (r"\bstd::(w|u8)?regex\b|#\s*include\s*<regex>", r"", "no std::regex: it is slow and recurses on its input"),
     (r"#\s*include\s*<iostream>", r"^src/(?!cli/)", "no <iostream> outside cli: use base/log.h or a string"),
     (r"\busing\s+namespace\s+(?![\w:]*literals;)", r"^src/", "no using namespace: unity batches share one scope"),
-    (r"#\s*include\s*<filesystem>", r"\.h$", "<filesystem> is too dear for a header"),
+    (r"#\s*include\s*<filesystem>", r"(?<!_for_test)(?<!_test_util)\.h$", "<filesystem> is too dear for a header"),
 ]
 CASE_LABEL = re.compile(r"\s*(case [^;{]*|default):\s*$")  # the formatter gives each a line of its own
 SLEEP_CXX = re.compile(r"\bthis_thread::sleep_|\b(usleep|nanosleep)\b|(?<![\w\]])::sleep\s*\(|^[ \t]*sleep\s*\(", re.M)
