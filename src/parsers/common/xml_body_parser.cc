@@ -64,7 +64,7 @@ void XmlBodyParser::new_slab() {
 Element* XmlBodyParser::add_value(Element* parent, const base::QName* name, tree::FieldType type,
                                   std::string_view text) {
   Element* e = new_element(parent, name, type);
-  e->scalar = Value::make_character(text.empty() ? std::string_view("", 0) : text);
+  e->scalar = Value::make_character(text.empty() ? std::string_view("") : text);
   return e;
 }
 

@@ -74,7 +74,7 @@ bool XmlnsParser::start_element() {
 // The value of a leaf is its text; with one Content child both are the same view.
 void XmlnsParser::end_element(Element* e, uint32_t bits) {
   if (!(bits & kHasElements)) {
-    std::string_view text("", 0);
+    std::string_view text("");
     format::ArenaText joined;
     uint32_t pieces = 0;
     for (Element* c = e->first; c; c = c->next) {

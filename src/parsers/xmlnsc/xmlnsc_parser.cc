@@ -239,7 +239,7 @@ void XmlnscParser::leaf_value(Element* e) {
       is_nil = is_nil ||
                (says_true && a->local_name() == "nil" && a->namespace_uri() == common::kXsiUri);
     }
-    text = std::string_view("", 0);
+    text = std::string_view("");
   }
   e->type = tree::xmlnsc::kField;
   if (text_.has_cdata) {
@@ -301,7 +301,7 @@ void XmlnscParser::add_node(tree::FieldType type, std::string_view name, std::st
   base::NameScope& names = context_.names;
   if (text_.is_any() && (tokens_.open().back().bits & kHasElements)) flush_mixed(top());
   Element* e = new_element(top(), name.empty() ? names.empty_qname() : names.qname(name), type);
-  if (text.empty()) text = std::string_view("", 0);
+  if (text.empty()) text = std::string_view("");
   e->scalar = Value::make_character(text);
 }
 
