@@ -175,8 +175,8 @@ void Fiber::wake_local(uint64_t sequence) {
   if (state_ == State::kWaiting) {
     reason_ = WakeReason::kWoken;
     reactor_.make_ready(*this);
-  } else if (state_ == State::kRunning) {
-    has_pending_wake_ = true;
+  } else if (state_ != State::kFree) {
+    has_pending_wake_ = true;  // also of a fiber that yielded between its ticket and its wait
   }
 }
 

@@ -174,6 +174,21 @@ TEST_CASE("stopping a reactor cancels its fibers") {
   CHECK(ended == 5);
 }
 
+TEST_CASE("a wake that comes while the fiber yields before its wait is not lost") {
+  auto pool = make_test_pool(1);
+  bool was_woken = false;
+  pool->run_on(0, [&] {
+    net::Fiber* fiber = net::Fiber::current();
+    net::WaitTicket ticket = fiber->prepare_wait();
+    net::Reactor::current()->post([ticket] { ticket.wake(); });
+    fiber->yield();
+    fiber->yield();
+    was_woken =
+        fiber->suspend(fiber->reactor().now_ns() + 3600 * net::kSecond) == net::WakeReason::kWoken;
+  });
+  CHECK(was_woken);
+}
+
 TEST_CASE("mutex excludes across reactors and is fair") {
   auto pool = make_test_pool(2);
   net::FiberMutex mutex;
