@@ -53,7 +53,7 @@ constexpr Topic kTopics[] = {
     {"error", "BIP3001", "User exception thrown by throw node",
      "User exception thrown by throw node\n"
      "\n"
-     "Error, UserException. A Throw node of the flow raised this on purpose; its insert is the node's messageText.\n"},
+     "Info, UserException. A Throw node of the flow raised this on purpose; its inserts are the node's messageText and label.\n"},
     {"error", "BIP3113", "Exception detected in message flow {0} (integration server {1})",
      "Exception detected in message flow {0} (integration server {1})\n"
      "\n"
@@ -74,6 +74,10 @@ constexpr Topic kTopics[] = {
      "A socket was closed before all expected data was received. Total data received: {0}.\n"
      "\n"
      "Error, SocketException. The other side closed the connection in the middle of a message. Look into its log.\n"},
+    {"error", "BIP3162", "The HTTP request '{0}' failed.",
+     "The HTTP request '{0}' failed.\n"
+     "\n"
+     "Error, RecoverableException. The nested exceptions say why: no connection, no answer in time, or an error status with the error terminal not wired.\n"},
     {"error", "BIP3204", "The text '{0}' does not match the FORMAT '{1}': '{2}' was not matched by '{3}'.",
      "The text '{0}' does not match the FORMAT '{1}': '{2}' was not matched by '{3}'.\n"
      "\n"
@@ -650,10 +654,10 @@ constexpr Topic kTopics[] = {
      "PARSE into '{0}' needs a DOMAIN clause and content.\n"
      "\n"
      "Error, ParserException. Add DOMAIN('XMLNSC') or another domain.\n"},
-    {"error", "MS1678", "The root '{0}' cannot be detached.",
-     "The root '{0}' cannot be detached.\n"
+    {"error", "MS1678", "The root '{0}' cannot be detached or attached elsewhere.",
+     "The root '{0}' cannot be detached or attached elsewhere.\n"
      "\n"
-     "Error, RecoverableException. Detach a field below it.\n"},
+     "Error, RecoverableException. Detach or attach a field below it.\n"},
     {"error", "MS1679", "A field cannot be attached below itself.",
      "A field cannot be attached below itself.\n"
      "\n"
@@ -814,6 +818,10 @@ constexpr Topic kTopics[] = {
      "The pattern of the Trace node: {0}\n"
      "\n"
      "Error, found while loading. Each dollar sign with a brace must be closed by a brace and hold an ESQL expression.\n"},
+    {"error", "MS1865", "The destination of Trace node '{0}' is a file, but filePath is empty.",
+     "The destination of Trace node '{0}' is a file, but filePath is empty.\n"
+     "\n"
+     "Error, found while loading. Give filePath, or choose another destination.\n"},
     {"error", "MS1900", "'{0}' is not well-formed XML: {1}.",
      "'{0}' is not well-formed XML: {1}.\n"
      "\n"
@@ -1575,6 +1583,14 @@ constexpr Topic kTopics[] = {
      "| `identityIssuedByLocation` | string |  | Place of the issuer. Accepted, without effect. |\n"
      "| `treatWarningsAsErrors` | boolean | `false` | Used by validation only. Accepted, without effect. |\n"
      "\n"
+     "## Table parserXmlnscOpaqueElements\n"
+     "\n"
+     "Elements whose content is kept as text (XMLNSC).\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `elements` | XPath such as //bigPart. |\n"
+     "\n"
      "## Limitations\n"
      "\n"
      "- Flow-level additionalInstances bounds the requests handled at once; without it only the server's --max-in-flight does.\n"
@@ -1610,7 +1626,7 @@ constexpr Topic kTopics[] = {
      "\n"
      "## Limitations\n"
      "\n"
-     "- The status is LocalEnvironment.Destination.HTTP.ReplyStatusCode, else HTTPReplyHeader.\"X-Original-HTTP-Status-Code\", else 200.\n"},
+     "- The status is LocalEnvironment.Destination.HTTP.ReplyStatusCode, else X-Original-HTTP-Status-Code of HTTPReplyHeader, then of HTTPResponseHeader, else 200.\n"},
     {"node", "HTTPRequest", "ComIbmWSRequest",
      "Sends the message to a web service and waits for its answer. An answer with a status of 2xx goes to out, any other to error; time-outs and broken connections are exceptions and go to failure.\n"
      "\n"
@@ -1665,6 +1681,14 @@ constexpr Topic kTopics[] = {
      "| `parserXmlnscProcessingInstructionsRetainMode` | `none`, `all` | `none` | Keep processing instructions (XMLNSC). |\n"
      "| `parserXmlnscBuildTreeUsingXMLSchema` | boolean | `false` | Give elements the types of the XML schema. Any other value than the default is refused at load: building the tree with schema types is not supported yet. |\n"
      "| `parserXmlnscUseForXmlnsDomain` | boolean | `false` | Use the XMLNSC parser where XMLNS is named. |\n"
+     "\n"
+     "## Table parserXmlnscOpaqueElements\n"
+     "\n"
+     "Elements whose content is kept as text (XMLNSC).\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `elements` | XPath such as //bigPart. |\n"
      "\n"
      "## Limitations\n"
      "\n"
@@ -1773,7 +1797,15 @@ constexpr Topic kTopics[] = {
      "| `parserXmlnscCommentsRetainMode` | `none`, `all` | `none` | Keep comments (XMLNSC). |\n"
      "| `parserXmlnscProcessingInstructionsRetainMode` | `none`, `all` | `none` | Keep processing instructions (XMLNSC). |\n"
      "| `parserXmlnscBuildTreeUsingXMLSchema` | boolean | `false` | Give elements the types of the XML schema. Any other value than the default is refused at load: building the tree with schema types is not supported yet. |\n"
-     "| `parserXmlnscUseForXmlnsDomain` | boolean | `false` | Use the XMLNSC parser where XMLNS is named. |\n"},
+     "| `parserXmlnscUseForXmlnsDomain` | boolean | `false` | Use the XMLNSC parser where XMLNS is named. |\n"
+     "\n"
+     "## Table parserXmlnscOpaqueElements\n"
+     "\n"
+     "Elements whose content is kept as text (XMLNSC).\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `elements` | XPath such as //bigPart. |\n"},
     {"node", "Route", "ComIbmRoute",
      "Tries the XPath expressions of its filter table in order and sends the message to the terminals of those that are true; to default when none is.\n"
      "\n"

@@ -78,7 +78,7 @@ const flow::NodeRegistry& node_registry() {
        false, false, false, http::create_http_reply},
       {"HTTPRequest", "ComIbmWSRequest", "ComIbmWSRequestNode",
        "WSRequestNode", {"in"}, {"failure", "error", "out"},
-       false, false, false, http::create_http_request},
+       false, false, true, http::create_http_request},
       {"Input", "eflow:FCMSource", "InputNode",
        "InputNode", {"in"}, {"out"},
        false, false, false, construction::create_input},

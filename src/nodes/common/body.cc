@@ -12,9 +12,9 @@ namespace millstream::nodes::common {
 Result<BodyParserChoice> choose_body_parser(std::string_view domain, bool uses_xmlnsc_for_xmlns) {
   BodyParserChoice choice;
   choice.folder = domain.empty() ? std::string("BLOB") : std::string(domain);
-  std::string_view parser = choice.folder;
-  if (uses_xmlnsc_for_xmlns && parser == "XMLNS") parser = "XMLNSC";
-  choice.domain = parsers::find_domain(parser);
+  // The compact parser makes its own tree, under its own name.
+  if (uses_xmlnsc_for_xmlns && choice.folder == "XMLNS") choice.folder = "XMLNSC";
+  choice.domain = parsers::find_domain(choice.folder);
   if (!choice.domain || !choice.domain->is_body) {
     return base::make_error(errors::kDomainUnsupported,
                             {domain, parsers::unsupported_domain_reason(domain)});
@@ -22,20 +22,36 @@ Result<BodyParserChoice> choose_body_parser(std::string_view domain, bool uses_x
   return choice;
 }
 
+std::string opaque_elements(const flow::PropertySet& set) {
+  std::string list;
+  for (const flow::PropertyRow& row : set.rows("parserXmlnscOpaqueElements")) {
+    const std::string_view path = row.get("elements");
+    if (path.empty()) continue;
+    if (!list.empty()) list += ' ';
+    list += path;
+  }
+  return list;
+}
+
 Status add_body(tree::TreeContext& context, tree::Element* root, const BodyParserChoice& choice,
                 std::string_view bytes, uint32_t ccsid, uint32_t encoding) {
-  tree::DomainRoot* body = tree::make_domain_root(
-      context, *choice.domain,
-      choice.folder_name ? choice.folder_name : context.names.qname(choice.folder));
+  return add_body_as(context, root, *choice.domain, choice.folder, choice, bytes, ccsid, encoding);
+}
+
+Status add_body_as(tree::TreeContext& context, tree::Element* root, const tree::Domain& domain,
+                   std::string_view folder, const BodyParserChoice& choice, std::string_view bytes,
+                   uint32_t ccsid, uint32_t encoding) {
+  tree::DomainRoot* body = tree::make_domain_root(context, domain, context.names.qname(folder));
   tree::append_child(root, body);
-  if (bytes.empty() && choice.folder != "BLOB") return {};
+  if (bytes.empty() && folder != "BLOB") return {};
   tree::ParseOptions options = choice.options;
+  options.opaque_elements = choice.opaque_elements;
   options.ccsid = ccsid;
   options.encoding = encoding;
   options.message_set = choice.message_set;
   options.message_type = choice.message_type;
   options.message_format = choice.message_format;
-  MS_TRY(choice.domain->parse(context, body, bytes, options));
+  MS_TRY(domain.parse(context, body, bytes, options));
   if (options.is_immediate) {
     tree::complete(body);
     if (context.has_parse_error()) return context.take_parse_error();

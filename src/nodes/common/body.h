@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "flow/property_set.h"
 #include "tree/assembly.h"
 
 namespace millstream::nodes::common {
@@ -16,16 +17,21 @@ struct BodyParserChoice {
   const base::QName* folder_name = nullptr;  // of `folder`, when the node has looked it up
   std::string folder;  // name of the folder under Root: the domain as the property spells it
   std::string message_set, message_type, message_format;
-  tree::ParseOptions options;  // without CCSID and encoding; set by finish_choice()
+  std::string opaque_elements;
+  tree::ParseOptions options;  // without CCSID, encoding and the texts above
 };
 
 // `domain` empty = BLOB. An error names what is not supported.
 Result<BodyParserChoice> choose_body_parser(std::string_view domain, bool uses_xmlnsc_for_xmlns);
 
+// The XPaths of the table parserXmlnscOpaqueElements, separated by blanks.
+std::string opaque_elements(const flow::PropertySet& set);
+
 // The parser options that input nodes have in common, from their generated property structs.
 template <typename Properties>
-void set_xml_options(const Properties& p, BodyParserChoice& choice) {
+void set_xml_options(const Properties& p, const flow::PropertySet& set, BodyParserChoice& choice) {
   using P = Properties;
+  choice.opaque_elements = opaque_elements(set);
   choice.options.retain_mixed_content =
       p.parser_xmlnsc_mixed_content_retain_mode == P::ParserXmlnscMixedContentRetainMode::kAll;
   choice.options.retain_comments =
@@ -40,6 +46,11 @@ void set_xml_options(const Properties& p, BodyParserChoice& choice) {
 // other than BLOB becomes an empty folder: only whoever needs content finds out that there is none.
 Status add_body(tree::TreeContext& context, tree::Element* root, const BodyParserChoice& choice,
                 std::string_view bytes, uint32_t ccsid, uint32_t encoding);
+
+// The same with a domain and folder other than those of the choice.
+Status add_body_as(tree::TreeContext& context, tree::Element* root, const tree::Domain& domain,
+                   std::string_view folder, const BodyParserChoice& choice, std::string_view bytes,
+                   uint32_t ccsid, uint32_t encoding);
 
 // The bytes of the message body of `root` (appended), by Properties.CodedCharSetId and Encoding.
 // No body, or an empty folder: nothing. Header folders are never part of it.

@@ -31,7 +31,8 @@ EsqlRuntime::EsqlRuntime(std::shared_ptr<const esql::Program> program,
                          std::shared_ptr<const base::NameTable> names)
     : zone_(value::TimeZone::local()),
       names_(std::move(names)),
-      compiled_(esql::CompiledProgram::compile(std::move(program), zone_)) {}
+      source_(std::move(program)),
+      compiled_(esql::CompiledProgram::compile(source_, zone_)) {}
 
 FlowEsql& EsqlRuntime::flow(const flow::Flow& flow) {
   std::unique_ptr<FlowEsql>& slot = flows_[&flow];

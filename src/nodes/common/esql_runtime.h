@@ -39,12 +39,14 @@ class EsqlRuntime {
   EsqlRuntime(std::shared_ptr<const esql::Program> program,
               std::shared_ptr<const base::NameTable> names);
   const std::shared_ptr<const esql::CompiledProgram>& program() const { return compiled_; }
+  const esql::Program& source() const { return *source_; }
   const value::TimeZone& zone() const { return zone_; }
   FlowEsql& flow(const flow::Flow& flow);  // while loading
 
  private:
   value::TimeZone zone_;
   std::shared_ptr<const base::NameTable> names_;
+  std::shared_ptr<const esql::Program> source_;  // shared by the compiled form
   std::shared_ptr<const esql::CompiledProgram> compiled_;
   std::map<const flow::Flow*, std::unique_ptr<FlowEsql>> flows_;
 };

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "base/ascii.h"
 #include "nodes/common/errors_gen.h"
 
 namespace millstream::nodes::common {
@@ -14,13 +15,6 @@ std::string list_of(std::span<const std::string_view> values) {
     out += value;
   }
   return out;
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 }  // namespace
@@ -79,7 +73,7 @@ void PropertyReader::read_hex(std::string_view name, std::string& out) {
   std::string bytes;
   bool is_good = p->value.size() % 2 == 0;
   for (size_t i = 0; is_good && i < p->value.size(); i += 2) {
-    int high = hex_digit(p->value[i]), low = hex_digit(p->value[i + 1]);
+    int high = base::hex_digit_value(p->value[i]), low = base::hex_digit_value(p->value[i + 1]);
     is_good = high >= 0 && low >= 0;
     bytes += static_cast<char>(high * 16 + low);
   }

@@ -2,6 +2,7 @@
 #include "nodes/compute/compute_properties_gen.h"
 #include "nodes/compute/errors_gen.h"
 #include "nodes/compute/esql_node.h"
+#include "parsers/headers/mq_headers.h"
 #include "parsers/headers/properties.h"
 
 namespace millstream::nodes::compute {
@@ -33,17 +34,19 @@ Leaving trees_of(Mode mode) {
   return {true, false, false};
 }
 
-// The header chain as output nodes expect it: Properties is there, and first.
+// The message as output nodes expect it: Properties is there, and first; MQ headers announce what
+// follows them.
 void finalise(tree::TreeContext& context, tree::Element* root) {
   tree::Element* first = tree::first_child(root);
-  if (!first || first->local_name() == "Properties") return;
-  for (tree::Element* e = first; e; e = tree::next_sibling(e)) {
-    if (e->local_name() != "Properties") continue;
-    tree::detach(e);
-    tree::prepend_child(root, e);
-    return;
+  if (!first || first->local_name() != "Properties") {
+    if (tree::Element* properties = tree::find_child(root, "Properties")) {
+      tree::detach(properties);
+      tree::prepend_child(root, properties);
+    } else {
+      parsers::headers::make_properties(context, root, {});
+    }
   }
-  parsers::headers::make_properties(context, root, {});
+  parsers::headers::repair_mq_chain(context, root, {});
 }
 
 class Compute final : public EsqlNode {
@@ -130,8 +133,8 @@ Status Compute::send(flow::Invocation& invocation, const tree::MessageAssembly& 
 Result<std::unique_ptr<flow::Node>> create_compute(flow::NodeBuildContext& context) {
   ComputeProperties properties =
       MS_TRY(read_compute_properties(context.definition.properties, context.diagnostics));
-  auto node =
-      std::make_unique<Compute>(properties.compute_mode, tree::intern_root_names(context.names));
+  auto node = std::make_unique<Compute>(properties.compute_mode,
+                                        tree::intern_root_names(context.names));
   MS_TRY(node->bind(context, properties.compute_expression));
   return std::unique_ptr<flow::Node>(std::move(node));
 }

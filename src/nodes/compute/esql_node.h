@@ -23,6 +23,7 @@ class EsqlNode : public flow::Node {
 
  private:
   EsqlFacts facts_;
+  uint32_t shared_node_ = 0;  // where the SHARED variables of the module live
   std::unique_ptr<common::ModulePool> pool_;
 };
 

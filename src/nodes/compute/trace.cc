@@ -61,6 +61,7 @@ class Trace final : public flow::Node {
       MS_TRY(piece.expression->evaluate(call, v, element));
       if (element && (tree::first_child(element) || v.is_null())) {
         tree::dump(element, out);
+        if (invocation.context().has_parse_error()) return invocation.context().take_parse_error();
       } else {
         out += esql::display_text(display, v);
       }
@@ -150,6 +151,9 @@ Result<std::vector<Piece>> parse_pattern(const std::string& pattern,
 Result<std::unique_ptr<flow::Node>> create_trace(flow::NodeBuildContext& context) {
   TraceProperties properties =
       MS_TRY(read_trace_properties(context.definition.properties, context.diagnostics));
+  if (properties.destination == Destination::kFile && properties.file_path.empty()) {
+    return base::make_error(errors::kNoTraceFile, {context.definition.label});
+  }
   EsqlFacts facts = MS_TRY(make_esql_facts(context));
   std::vector<Piece> pieces =
       MS_TRY(parse_pattern(properties.pattern, context, facts.runtime->zone()));

@@ -5,7 +5,7 @@
 
 namespace millstream::nodes::construction::errors {
 
-inline constexpr base::ErrorCode kThrown{"BIP3001", 3001, base::ExceptionKind::kUser, base::Severity::kError,
+inline constexpr base::ErrorCode kThrown{"BIP3001", 3001, base::ExceptionKind::kUser, base::Severity::kInfo,
     "User exception thrown by throw node"};
 
 }  // namespace millstream::nodes::construction::errors

@@ -20,7 +20,11 @@ class ResetContentDescriptor final : public flow::Node {
     tree::MessageAssembly out = in;
     out.root = MS_TRY(tree::deep_copy(context, in.root));
     tree::DomainRoot* body = tree::body_of(out.root);
-    if (properties_.reset_message_domain && body) {
+    if (body && parses_anew()) {
+      const bool is_other = properties_.reset_message_domain;
+      const tree::Domain& domain = is_other ? *choice_.domain : *body->domain;
+      const std::string_view folder =
+          is_other ? std::string_view(choice_.folder) : body->local_name();
       std::string bytes;
       MS_TRY(common::write_body(context, in.root, bytes));
       const uint32_t ccsid =
@@ -28,8 +32,8 @@ class ResetContentDescriptor final : public flow::Node {
       const uint32_t encoding =
           static_cast<uint32_t>(parsers::headers::property_integer(out.root, "Encoding", 0));
       tree::detach(body);
-      MS_TRY(
-          common::add_body(context, out.root, choice_, context.arena.copy(bytes), ccsid, encoding));
+      MS_TRY(common::add_body_as(context, out.root, domain, folder, choice_,
+                                 context.arena.copy(bytes), ccsid, encoding));
     }
     if (tree::Element* folder = tree::find_domain(out.root, "Properties")) {
       reset(context, folder, "MessageSet", properties_.reset_message_set, properties_.message_set);
@@ -43,6 +47,11 @@ class ResetContentDescriptor final : public flow::Node {
 
  private:
   static constexpr int kOut = 1;
+
+  bool parses_anew() const {
+    return properties_.reset_message_domain || properties_.reset_message_set ||
+           properties_.reset_message_type || properties_.reset_message_format;
+  }
 
   static void reset(tree::TreeContext& context, tree::Element* folder, std::string_view name,
                     bool is_reset, const std::string& text) {
@@ -63,11 +72,11 @@ Result<std::unique_ptr<flow::Node>> create_reset_content_descriptor(
   if (properties.reset_message_domain) {
     choice = MS_TRY(common::choose_body_parser(properties.message_domain,
                                                properties.parser_xmlnsc_use_for_xmlns_domain));
-    common::set_xml_options(properties, choice);
-    choice.message_set = properties.message_set;
-    choice.message_type = properties.message_type;
-    choice.message_format = properties.message_format;
   }
+  common::set_xml_options(properties, context.definition.properties, choice);
+  choice.message_set = properties.message_set;
+  choice.message_type = properties.message_type;
+  choice.message_format = properties.message_format;
   return std::unique_ptr<flow::Node>(
       new ResetContentDescriptor(std::move(properties), std::move(choice)));
 }

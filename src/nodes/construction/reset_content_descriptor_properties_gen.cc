@@ -49,6 +49,7 @@ Result<ResetContentDescriptorProperties> read_reset_content_descriptor_propertie
   reader.refuse_unless("parserXmlnscBuildTreeUsingXMLSchema", "false", "building the tree with schema types is not supported yet.");
   reader.read_boolean("parserXmlnscBuildTreeUsingXMLSchema", out.parser_xmlnsc_build_tree_using_xml_schema);
   reader.read_boolean("parserXmlnscUseForXmlnsDomain", out.parser_xmlnsc_use_for_xmlns_domain);
+  reader.allow_table("parserXmlnscOpaqueElements");
   MS_TRY(reader.finish());
   return out;
 }

@@ -49,7 +49,7 @@ class Throw final : public flow::Node {
   explicit Throw(ThrowProperties properties) : properties_(std::move(properties)) {}
 
   Status evaluate(flow::Invocation&, const tree::MessageAssembly&, int) override {
-    Status status = base::make_error(errors::kThrown, {properties_.message_text});
+    Status status = base::make_error(errors::kThrown, {properties_.message_text, full_label()});
     base::Error& error = status.error();
     error.number = static_cast<int>(properties_.message_number);
     if (!properties_.message_catalog.empty()) error.catalog = properties_.message_catalog;

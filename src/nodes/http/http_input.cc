@@ -111,7 +111,11 @@ class HttpInput final : public flow::Node {
  private:
   enum class Way : uint8_t { kRequest, kTimeout };
 
-  Result<tree::MessageAssembly> make_message(tree::MessageArena& arena, RequestRef& request);
+  tree::MessageAssembly make_head(tree::MessageArena& arena, RequestRef& request);
+  Status add_body(tree::MessageArena& arena, RequestRef& request,
+                  const tree::MessageAssembly& message);
+  Status fail(flow::Invocation& invocation, tree::MessageArena& arena, RequestRef& request,
+              const tree::MessageAssembly& message, Status status);
   void add_header_folder(tree::TreeContext& context, tree::Element* root, RequestRef& request);
   void add_local_environment(tree::TreeContext& context, tree::Element* environment,
                              RequestRef& request);
@@ -148,7 +152,13 @@ void HttpInput::handle(RequestRef request) {
   if (flow().instances().enter()) flow().statistics().flow().times_max_instances.add(1);
   run(request, Way::kRequest);
   flow().instances().leave();
-  if (request->is_replied()) listener_.requests().remove(*request);
+  if (request->is_replied()) {
+    listener_.requests().remove(*request);
+    return;
+  }
+  // Another flow may still reply, as long as there is a client.
+  request->set_on_gone(
+      [this](millstream::http::Request& gone) { listener_.requests().remove(gone); });
 }
 
 void HttpInput::time_out(RequestRef& request) {
@@ -166,22 +176,14 @@ void HttpInput::run(RequestRef& request, Way way) {
   flow::Invocation invocation(flow(), *arena);
   invocation.transport = &request;
   const int64_t cpu_start = net::fiber_cpu_ns();
-  Result<tree::MessageAssembly> message = make_message(*arena, request);
-  Status status;
-  if (way == Way::kTimeout) {
-    status = message.ok() ? invocation.propagate(*this, find_output("timeout"), message.value())
-                          : std::move(message).take_status();
-  } else if (message.ok()) {
-    status = invocation.run_from_input(*this, message.value(), request->body().size());
+  const tree::MessageAssembly message = make_head(*arena, request);
+  Status status = add_body(*arena, request, message);
+  if (!status.ok()) {
+    status = fail(invocation, *arena, request, message, std::move(status));
+  } else if (way == Way::kTimeout) {
+    status = invocation.run_branch_from_input(*this, find_output("timeout"), message);
   } else {
-    status = std::move(message).take_status();
-    flow::label_error(status.error(), *this);
-    // The request could not be parsed: the node's own error.
-    if (is_wired(failure_output())) {
-      tree::MessageAssembly blank = arena->make_assembly();
-      status = invocation.propagate(*this, failure_output(),
-                                    invocation.with_exception(*this, blank, status.error()));
-    }
+    status = invocation.run_from_input(*this, message, request->body().size());
   }
   flow().statistics().flow().cpu_us.record(static_cast<uint64_t>(net::fiber_cpu_ns() - cpu_start) /
                                            1000);
@@ -190,6 +192,17 @@ void HttpInput::run(RequestRef& request, Way way) {
   const std::string summary = outer.error().id_with_letter() + ": " + outer.error().text;
   base::log_error(summary + " : " + describe_chain(status.error()));
   reply_fault(request, summary, &status.error());
+}
+
+// The body could not be parsed: the node's own error. It goes to failure as the bytes it was.
+Status HttpInput::fail(flow::Invocation& invocation, tree::MessageArena& arena, RequestRef& request,
+                       const tree::MessageAssembly& message, Status status) {
+  if (tree::DomainRoot* body = tree::body_of(message.root)) tree::detach(body);
+  arena.context().parse_error = Status();
+  common::BodyParserChoice bytes = MS_TRY(common::choose_body_parser("BLOB", false));
+  MS_TRY(common::add_body(arena.context(), message.root, bytes, request->body(), 0, 0));
+  return invocation.run_failure_from_input(*this, message, std::move(status),
+                                           request->body().size());
 }
 
 void HttpInput::reply_fault(RequestRef& request, const std::string& summary,
@@ -205,8 +218,13 @@ uint32_t HttpInput::request_ccsid(const RequestRef& request) const {
   return static_cast<uint32_t>(text::ccsid_of_encoding(charset).value_or(0));
 }
 
-Result<tree::MessageAssembly> HttpInput::make_message(tree::MessageArena& arena,
-                                                      RequestRef& request) {
+Status HttpInput::add_body(tree::MessageArena& arena, RequestRef& request,
+                           const tree::MessageAssembly& message) {
+  return common::add_body(arena.context(), message.root, body_, request->body(),
+                          request_ccsid(request), 0);
+}
+
+tree::MessageAssembly HttpInput::make_head(tree::MessageArena& arena, RequestRef& request) {
   tree::TreeContext& context = arena.context();
   tree::MessageAssembly message = arena.make_assembly();
   const uint32_t ccsid = request_ccsid(request);
@@ -221,7 +239,6 @@ Result<tree::MessageAssembly> HttpInput::make_message(tree::MessageArena& arena,
   parsers::headers::make_properties(context, message.root, properties, &names_.properties);
   add_header_folder(context, message.root, request);
   add_local_environment(context, message.local_environment, request);
-  MS_TRY(common::add_body(context, message.root, body_, request->body(), ccsid, 0));
   return message;
 }
 
@@ -340,22 +357,30 @@ Result<std::unique_ptr<flow::Node>> create_http_input(flow::NodeBuildContext& co
   UrlPattern pattern = MS_TRY(parse_url_specifier(properties.url_specifier));
   common::BodyParserChoice body = MS_TRY(common::choose_body_parser(
       properties.message_domain_property, properties.parser_xmlnsc_use_for_xmlns_domain));
-  common::set_xml_options(properties, body);
+  common::set_xml_options(properties, context.definition.properties, body);
   body.message_set = properties.message_set_property;
   body.message_type = properties.message_type_property;
   body.message_format = properties.message_format_property;
   auto* listener = context.services.find<HttpListener>();
   if (!listener) return base::make_error(errors::kNoListener, {context.definition.label});
   parsers::headers::intern_header_names(context.names);
-  for (const char* name :
-       {"Root", "LocalEnvironment", "Environment", "ExceptionList", "HTTPInputHeader", "Host",
-        "User-Agent", "Accept", "Content-Type", "Content-Length", "Connection"}) {
+  for (const char* name : {"Root",
+                           "LocalEnvironment",
+                           "Environment",
+                           "ExceptionList",
+                           "HTTPInputHeader",
+                           "Host",
+                           "User-Agent",
+                           "Accept",
+                           "Content-Type",
+                           "Content-Length",
+                           "Connection"}) {
     context.names.intern_qname("", name);
   }
   body.folder_name = context.names.intern_qname("", body.folder);
-  return std::unique_ptr<flow::Node>(new HttpInput(std::move(properties), std::move(pattern),
-                                                   std::move(body), InputNames(context.names),
-                                                   *listener));
+  return std::unique_ptr<flow::Node>(
+      new HttpInput(std::move(properties), std::move(pattern), std::move(body),
+                    InputNames(context.names), *listener));
 }
 
 }  // namespace millstream::nodes::http

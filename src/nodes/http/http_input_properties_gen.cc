@@ -69,6 +69,7 @@ Result<HttpInputProperties> read_http_input_properties(const flow::PropertySet& 
   reader.ignore("identityPasswordLocation");
   reader.ignore("identityIssuedByLocation");
   reader.ignore("treatWarningsAsErrors");
+  reader.allow_table("parserXmlnscOpaqueElements");
   MS_TRY(reader.finish());
   return out;
 }

@@ -71,7 +71,7 @@ class HttpReply final : public flow::Node {
     tree::Element* folder = tree::find_domain(in.root, "HTTPReplyHeader");
     if (!folder) folder = tree::find_domain(in.root, "HTTPResponseHeader");
     // Everything that can fail comes before the claim: a claimed reply must be sent.
-    const int status = MS_TRY(status_code(context, http, folder));
+    const int status = MS_TRY(status_code(context, http, in.root));
     // Kept for the next message; nothing waits while it is in use.
     thread_local std::vector<HttpField> fields;
     fields.clear();
@@ -103,15 +103,17 @@ class HttpReply final : public flow::Node {
   }
 
   Result<int> status_code(tree::TreeContext& context, tree::Element* http,
-                          tree::Element* folder) const {
+                          tree::Element* root) const {
     std::string text;
     if (tree::Element* e = http ? tree::find_child(http, names_.status_code) : nullptr) {
       const value::Value v = tree::scalar_value(e);
       if (v.kind == value::Kind::kInteger) text = std::to_string(v.integer);
       if (v.kind == value::Kind::kCharacter) text = v.text();
     }
-    if (text.empty()) {
-      text = parsers::headers::http_field_text(context, folder, "X-Original-HTTP-Status-Code");
+    for (const char* folder : {"HTTPReplyHeader", "HTTPResponseHeader"}) {
+      if (!text.empty()) break;
+      text = parsers::headers::http_field_text(context, tree::find_domain(root, folder),
+                                               "X-Original-HTTP-Status-Code");
     }
     if (text.empty()) return 200;
     int code = 0;

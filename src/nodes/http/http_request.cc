@@ -65,16 +65,26 @@ class HttpRequest final : public flow::Node {
     std::string body;
     MS_TRY(write_request_body(invocation, in, request.method, body));
     request.body = body;
-    ClientResponse response = MS_TRY(exchange(request));
+    Result<ClientResponse> answer = exchange(request);
+    if (!answer.ok()) return http_error(request, std::move(answer).take_status());
+    ClientResponse response = std::move(answer).value();
     const int status = response.status;
     tree::MessageAssembly out = MS_TRY(make_message(invocation, in, response));
     if (status >= 200 && status < 300) return invocation.propagate(*this, kOut, out);
     if (is_wired(kError)) return invocation.propagate(*this, kError, out);
-    return base::make_error(errors::kErrorStatus,
-                            {request.url.authority() + request.url.target, status});
+    return http_error(request,
+                      base::make_error(errors::kErrorStatus,
+                                       {request.url.authority() + request.url.target, status}));
   }
 
  private:
+  // As the product nests them: what went wrong below the request it went wrong for.
+  static Status http_error(const ClientRequest& request, Status cause) {
+    const std::string line =
+        request.method + " " + request.url.target + (request.is_http10 ? " HTTP/1.0" : " HTTP/1.1");
+    return base::wrap_error(base::make_error(errors::kHttpError, {line}), std::move(cause));
+  }
+
   static constexpr int kError = 1;
   static constexpr int kOut = 2;
 
@@ -317,7 +327,7 @@ Result<std::unique_ptr<flow::Node>> create_http_request(flow::NodeBuildContext& 
       MS_TRY(read_http_request_properties(context.definition.properties, context.diagnostics));
   common::BodyParserChoice answer = MS_TRY(common::choose_body_parser(
       properties.message_domain_property, properties.parser_xmlnsc_use_for_xmlns_domain));
-  common::set_xml_options(properties, answer);
+  common::set_xml_options(properties, context.definition.properties, answer);
   common::MessagePlace request_location =
       MS_TRY(common::MessagePlace::parse(properties.request_msg_location_in_tree));
   common::MessagePlace response_location =

@@ -84,6 +84,7 @@ Result<HttpRequestProperties> read_http_request_properties(const flow::PropertyS
   reader.refuse_unless("parserXmlnscBuildTreeUsingXMLSchema", "false", "building the tree with schema types is not supported yet.");
   reader.read_boolean("parserXmlnscBuildTreeUsingXMLSchema", out.parser_xmlnsc_build_tree_using_xml_schema);
   reader.read_boolean("parserXmlnscUseForXmlnsDomain", out.parser_xmlnsc_use_for_xmlns_domain);
+  reader.allow_table("parserXmlnscOpaqueElements");
   MS_TRY(reader.finish());
   return out;
 }

@@ -3,6 +3,7 @@
 #include "nodes/routing/errors_gen.h"
 #include "nodes/routing/label_properties_gen.h"
 #include "nodes/routing/route_to_label_properties_gen.h"
+#include "text/utf8.h"
 
 namespace millstream::nodes::routing {
 namespace {
@@ -27,7 +28,7 @@ class RouteToLabel final : public flow::Node {
       list = list ? tree::find_child(list, step) : nullptr;
     }
     tree::Element* entry = list ? choose(list) : nullptr;
-    tree::Element* name = entry ? tree::find_child(entry, "labelName") : nullptr;
+    tree::Element* name = entry ? find_label_name(entry) : nullptr;
     if (!name) return base::make_error(errors::kNoLabelName);
     const value::Value label = tree::scalar_value(name);
     if (label.kind != value::Kind::kCharacter) return base::make_error(errors::kNoLabelName);
@@ -36,10 +37,18 @@ class RouteToLabel final : public flow::Node {
   }
 
  private:
+  // Flows write labelName as well as labelname.
+  static tree::Element* find_label_name(tree::Element* entry) {
+    for (tree::Element* e = tree::first_child(entry); e; e = tree::next_sibling(e)) {
+      if (text::equals_ignoring_ascii_case(e->local_name(), "labelName")) return e;
+    }
+    return nullptr;
+  }
+
   tree::Element* choose(tree::Element* list) const {
     tree::Element* chosen = nullptr;
     for (tree::Element* e = tree::first_child(list); e; e = tree::next_sibling(e)) {
-      if (e->local_name() != "DestinationData" || !tree::find_child(e, "labelName")) continue;
+      if (e->local_name() != "DestinationData" || !find_label_name(e)) continue;
       chosen = e;
       if (properties_.mode == RouteToLabelProperties::Mode::kRouteToFirst) break;
     }
