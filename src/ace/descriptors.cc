@@ -3,15 +3,10 @@
 #include <algorithm>
 
 #include "ace/config_xml.h"
+#include "base/ascii.h"
 
 namespace millstream::ace {
 namespace {
-
-std::string trimmed(std::string_view s) {
-  while (!s.empty() && std::string_view(" \t\r\n").find(s.front()) != s.npos) s.remove_prefix(1);
-  while (!s.empty() && std::string_view(" \t\r\n").find(s.back()) != s.npos) s.remove_suffix(1);
-  return std::string(s);
-}
 
 bool has_nature(const ConfigElement& project, std::string_view part) {
   const ConfigElement* natures = project.child("natures");
@@ -40,11 +35,12 @@ Status read_project_file(Container& container) {
   const std::string bytes = MS_TRY(resource->read());
   const ConfigDocument document = MS_TRY(parse_config_xml(bytes, resource->file()));
   if (const ConfigElement* name = document.root->child("name")) {
-    if (std::string text = trimmed(name->text); !text.empty()) container.name = text;
+    if (std::string_view text = base::trim_white_space(name->text); !text.empty())
+      container.name = text;
   }
   if (const ConfigElement* projects = document.root->child("projects")) {
     for (const auto& p : projects->children) {
-      container.projects.push_back(trimmed(p->text));
+      container.projects.emplace_back(base::trim_white_space(p->text));
       container.references.emplace(container.projects.back(), p->position);
     }
   }
@@ -72,7 +68,7 @@ void collect_library_names(const ConfigElement& root, Container& container) {
     pending.pop_back();
     for (const auto& c : e->children) {
       if (c->local == "libraryName") {
-        container.shared_libraries.push_back(trimmed(c->text));
+        container.shared_libraries.emplace_back(base::trim_white_space(c->text));
         container.references[container.shared_libraries.back()] = c->position;
       } else if (c->local.find("ference") != std::string::npos) {
         pending.push_back(c.get());

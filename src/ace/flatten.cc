@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ace/errors_gen.h"
+#include "base/ascii.h"
 
 namespace millstream::ace {
 namespace {
@@ -17,14 +18,10 @@ std::string_view strip(std::string_view s, std::string_view prefix) {
 std::string percent_decoded(std::string_view s) {
   std::string out;
   for (size_t i = 0; i < s.size(); ++i) {
-    auto digit = [](char c) {
-      return c >= '0' && c <= '9'   ? c - '0'
-             : c >= 'a' && c <= 'f' ? c - 'a' + 10
-             : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                    : -1;
-    };
-    if (s[i] == '%' && i + 2 < s.size() && digit(s[i + 1]) >= 0 && digit(s[i + 2]) >= 0) {
-      out += static_cast<char>(digit(s[i + 1]) * 16 + digit(s[i + 2]));
+    if (s[i] == '%' && i + 2 < s.size() && base::hex_digit_value(s[i + 1]) >= 0 &&
+        base::hex_digit_value(s[i + 2]) >= 0) {
+      out +=
+          static_cast<char>(base::hex_digit_value(s[i + 1]) * 16 + base::hex_digit_value(s[i + 2]));
       i += 2;
     } else {
       out += s[i];

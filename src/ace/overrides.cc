@@ -4,16 +4,10 @@
 
 #include "ace/config_xml.h"
 #include "ace/errors_gen.h"
+#include "base/ascii.h"
 
 namespace millstream::ace {
 namespace {
-
-std::string_view trim_blanks(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r'))
-    s.remove_suffix(1);
-  return s;
-}
 
 std::string override_key(std::string_view flow, std::string_view node, std::string_view property) {
   std::string key(flow);
@@ -45,7 +39,7 @@ void Overrides::add_lines(std::string_view text, const std::string& file,
   while (!text.empty()) {
     ++number;
     size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = trim_blanks(text.substr(0, end));
+    std::string_view line = base::trim_white_space(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty() || line.front() == '#' || line.front() == ';' || line.substr(0, 2) == "//") {
       continue;
@@ -57,8 +51,8 @@ void Overrides::add_lines(std::string_view text, const std::string& file,
       diagnostics.error(status.error(), {file, number, 1});
       continue;
     }
-    add(std::string(trim_blanks(line.substr(0, equals))),
-        std::string(trim_blanks(line.substr(equals + 1))), OverrideRank::kOverridesFile,
+    add(std::string(base::trim_white_space(line.substr(0, equals))),
+        std::string(base::trim_white_space(line.substr(equals + 1))), OverrideRank::kOverridesFile,
         {file, number, 1}, "overrides file");
   }
 }

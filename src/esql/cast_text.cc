@@ -1,5 +1,6 @@
 // CAST to the string types CHARACTER, BLOB and BIT.
 #include "base/arena.h"
+#include "base/ascii.h"
 #include "esql/cast_internal.h"
 #include "esql/errors_gen.h"
 #include "text/ccsid.h"
@@ -54,7 +55,6 @@ Status check_length(size_t bytes) {
 }
 
 Status put_hex_literal(const CastJob& job, std::string_view bytes) {
-  constexpr char kHex[] = "0123456789abcdef";
   size_t size = bytes.size() * 2 + 3;
   MS_TRY(check_length(size));
   char* p = job.context.arena().bytes(size);
@@ -63,8 +63,8 @@ Status put_hex_literal(const CastJob& job, std::string_view bytes) {
   p[n++] = '\'';
   for (char c : bytes) {
     auto b = static_cast<unsigned char>(c);
-    p[n++] = kHex[b >> 4];
-    p[n++] = kHex[b & 15];
+    p[n++] = base::kLowerHexDigits[b >> 4];
+    p[n++] = base::kLowerHexDigits[b & 15];
   }
   p[n++] = '\'';
   job.out = Value::make_character({p, n});
@@ -101,19 +101,12 @@ std::string_view literal_digits(std::string_view text, char prefix, size_t& from
   return text;
 }
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 Status parse_blob_literal(const CastJob& job) {
   size_t from = 0;
   std::string_view digits = literal_digits(job.source.text(), 'X', from);
   char* p = job.context.arena().bytes(digits.size() / 2);
   for (size_t i = 0; i < digits.size(); ++i) {
-    int d = hex_digit(digits[i]);
+    int d = base::hex_digit_value(digits[i]);
     bool is_odd_end = i + 1 == digits.size() && i % 2 == 0;
     if (d < 0 || is_odd_end) {
       size_t place = from + i + 1 + (d < 0 ? 0 : 1);

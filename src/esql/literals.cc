@@ -3,16 +3,11 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "value/decimal.h"
 
 namespace millstream::esql {
 namespace {
-
-int hex_digit_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c - 'A' + 10;
-}
 
 bool parse_decimal_literal(std::string_view text, base::Arena& arena, value::Value& out) {
   value::Decimal d;
@@ -57,8 +52,8 @@ value::Value blob_of_hex(std::string_view digits, base::Arena& arena) {
   size_t size = digits.size() / 2;
   char* bytes = arena.bytes(size);
   for (size_t i = 0; i < size; ++i) {
-    bytes[i] =
-        static_cast<char>(hex_digit_value(digits[2 * i]) * 16 + hex_digit_value(digits[2 * i + 1]));
+    bytes[i] = static_cast<char>(base::hex_digit_value(digits[2 * i]) * 16 +
+                                 base::hex_digit_value(digits[2 * i + 1]));
   }
   return value::Value::make_blob({bytes, size});
 }

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/ascii.h"
 #include "esql/builtins/arguments.h"
 #include "esql/cast.h"
 #include "esql/errors_gen.h"
@@ -68,17 +69,12 @@ Ordering order_bytes(std::string_view a, std::string_view b) {
   return order_numbers(a.size(), b.size());
 }
 
-std::string_view without_trailing_blanks(std::string_view s) {
-  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
-  return s;
-}
-
 Ordering order_text(std::string_view a, std::string_view b) {
   if (a.size() == b.size()) {
     int order = a.empty() ? 0 : std::memcmp(a.data(), b.data(), a.size());
     if (order == 0) return Ordering::kEqual;
   }
-  return order_bytes(without_trailing_blanks(a), without_trailing_blanks(b));
+  return order_bytes(base::without_trailing_blanks(a), base::without_trailing_blanks(b));
 }
 
 Ordering order_bits(const Value& a, const Value& b) {

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "base/ascii.h"
 #include "flowtest/errors_gen.h"
 #include "flowtest/tree_text.h"
 #include "parsers/domains.h"
@@ -18,16 +19,6 @@ bool contains_module(std::string_view source) {
   for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
   return upper.find(" MODULE ") != std::string::npos &&
          upper.find("END MODULE") != std::string::npos;
-}
-
-std::string hex_of(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out;
-  for (unsigned char c : bytes) {
-    out += kDigits[c >> 4];
-    out += kDigits[c & 15];
-  }
-  return out;
 }
 
 std::string bytes_of(std::string_view hex) {
@@ -55,7 +46,11 @@ Result<std::string> body_text(tree::TreeContext& context, tree::Element* root) {
   if (!body) return std::string("(no body)");
   std::string out;
   MS_TRY(tree::serialise_body(context, body, {.ccsid = 1208, .encoding = 546}, out));
-  if (std::string_view(body->domain->name) == "BLOB") return hex_of(out);
+  if (std::string_view(body->domain->name) == "BLOB") {
+    std::string digits;
+    base::append_hex(digits, out);
+    return digits;
+  }
   return out;
 }
 

@@ -1,4 +1,5 @@
 // The text of datetime and interval literals, both ways.
+#include "base/ascii.h"
 #include "text/utf8.h"
 #include "value/datetime.h"
 #include "value/errors_gen.h"
@@ -30,14 +31,6 @@ constexpr QualifierRecord kQualifiers[] = {
     {Q::kMinuteToSecond, "MINUTE TO SECOND", Q::kMinute, Q::kSecond},
     {Q::kSecond, "SECOND", Q::kSecond, Q::kSecond},
 };
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-std::string_view trim_blanks(std::string_view s) {
-  while (!s.empty() && is_blank(s.front())) s.remove_prefix(1);
-  while (!s.empty() && is_blank(s.back())) s.remove_suffix(1);
-  return s;
-}
 
 // Reads the parts of a literal from the front.
 struct LiteralScanner {
@@ -119,7 +112,7 @@ bool take_word(std::string_view& s, std::string_view word) {
       (std::isalnum(static_cast<unsigned char>(rest.front())) || rest.front() == '_')) {
     return false;
   }
-  s = trim_blanks(rest);
+  s = base::trim_white_space(rest);
   return true;
 }
 
@@ -257,8 +250,8 @@ IntervalQualifier last_field(IntervalQualifier q) {
 
 std::optional<IntervalQualifier> parse_qualifier(std::string_view words) {
   std::string normal;
-  for (char c : trim_blanks(words)) {
-    if (!is_blank(c)) {
+  for (char c : base::trim_white_space(words)) {
+    if (!base::is_ascii_white_space(c)) {
       normal.push_back(c);
     } else if (normal.back() != ' ') {
       normal.push_back(' ');
@@ -275,7 +268,7 @@ Status parse_literal_body(Kind kind, std::string_view body, Value& out) {
 }
 
 Status parse_interval_body(std::string_view body, IntervalQualifier q, Value& out) {
-  LiteralScanner scan{trim_blanks(body)};
+  LiteralScanner scan{base::trim_white_space(body)};
   int64_t amount = 0;
   if (!scan_interval(scan, q, amount)) return base::make_error(errors::kIntervalText, {body});
   out = Value::make_interval(amount, q);
@@ -283,7 +276,7 @@ Status parse_interval_body(std::string_view body, IntervalQualifier q, Value& ou
 }
 
 Status parse_datetime_text(Kind kind, std::string_view text, Value& out) {
-  std::string_view rest = trim_blanks(text);
+  std::string_view rest = base::trim_white_space(text);
   if (!take_word(rest, kind_name(kind))) return parse_body(kind, rest, true, out);
   std::string_view body;
   if (!take_quoted(rest, body) || !rest.empty()) {
@@ -294,7 +287,7 @@ Status parse_datetime_text(Kind kind, std::string_view text, Value& out) {
 }
 
 Status parse_interval_text(std::string_view text, const IntervalQualifier* expected, Value& out) {
-  std::string_view rest = trim_blanks(text);
+  std::string_view rest = base::trim_white_space(text);
   if (!take_word(rest, "INTERVAL")) {
     if (expected == nullptr) return base::make_error(errors::kIntervalText, {text});
     Status s = parse_interval_body(rest, *expected, out);
@@ -303,7 +296,7 @@ Status parse_interval_text(std::string_view text, const IntervalQualifier* expec
   bool is_negated = false;
   if (!rest.empty() && (rest.front() == '-' || rest.front() == '+')) {
     is_negated = rest.front() == '-';
-    rest = trim_blanks(rest.substr(1));
+    rest = base::trim_white_space(rest.substr(1));
   }
   std::string_view body;
   if (!take_quoted(rest, body)) return base::make_error(errors::kIntervalText, {text});

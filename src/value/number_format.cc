@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "value/errors_gen.h"
 
 namespace millstream::value {
@@ -10,13 +11,6 @@ namespace millstream::value {
 namespace {
 
 constexpr std::string_view kPerMille = "\xE2\x80\xB0";
-
-std::string_view trim_blanks(std::string_view s) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  size_t first = s.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return s.substr(first, s.find_last_not_of(kBlanks) - first + 1);
-}
 
 bool consume(std::string_view& s, std::string_view prefix) {
   if (prefix.empty() || !s.starts_with(prefix)) return false;
@@ -331,15 +325,16 @@ Status NumberFormat::parse(std::string_view text, Decimal& out) const {
     t.remove_suffix(suffix.size());
     return parse_magnitude(t, is_negative, out);
   };
-  std::string_view bare = trim_blanks(text);
-  bool is_match =
-      matches(text, positive_.prefix, positive_.suffix, false) ||
-      matches(text, negative_.prefix, negative_.suffix, true) ||
-      matches(bare, trim_blanks(positive_.prefix), trim_blanks(positive_.suffix), false) ||
-      matches(bare, trim_blanks(negative_.prefix), trim_blanks(negative_.suffix), true);
+  std::string_view bare = base::trim_white_space(text);
+  bool is_match = matches(text, positive_.prefix, positive_.suffix, false) ||
+                  matches(text, negative_.prefix, negative_.suffix, true) ||
+                  matches(bare, base::trim_white_space(positive_.prefix),
+                          base::trim_white_space(positive_.suffix), false) ||
+                  matches(bare, base::trim_white_space(negative_.prefix),
+                          base::trim_white_space(negative_.suffix), true);
   if (!is_match && !has_negative_form_ && bare.starts_with('+')) {
-    is_match = matches(bare.substr(1), trim_blanks(positive_.prefix), trim_blanks(positive_.suffix),
-                       false);
+    is_match = matches(bare.substr(1), base::trim_white_space(positive_.prefix),
+                       base::trim_white_space(positive_.suffix), false);
   }
   return is_match ? Status{} : text_error(text, pattern_);
 }
@@ -363,7 +358,7 @@ std::string float_to_text(double d) {
 }
 
 NumberParse parse_integer_text(std::string_view text, int64_t& out) {
-  text = trim_blanks(text);
+  text = base::trim_white_space(text);
   if (text.size() > 1 && text[0] == '+' && is_digit_char(text[1])) text.remove_prefix(1);
   auto result = std::from_chars(text.data(), text.data() + text.size(), out);
   if (result.ptr != text.data() + text.size() || result.ec == std::errc::invalid_argument) {
@@ -373,7 +368,7 @@ NumberParse parse_integer_text(std::string_view text, int64_t& out) {
 }
 
 NumberParse parse_float_text(std::string_view text, double& out) {
-  text = trim_blanks(text);
+  text = base::trim_white_space(text);
   std::string_view body = text;
   bool is_negative = consume(body, "-");
   if (!is_negative) consume(body, "+");
@@ -399,7 +394,7 @@ NumberParse parse_float_text(std::string_view text, double& out) {
 }
 
 NumberParse parse_decimal_text(std::string_view text, Decimal& out) {
-  text = trim_blanks(text);
+  text = base::trim_white_space(text);
   if (Decimal::parse(text, out)) return NumberParse::kOk;
   // A number above the range has the form of a number with a smaller exponent.
   size_t e = text.find_first_of("eE");

@@ -1,5 +1,6 @@
 // UUIDs, base 64, COALESCE and NULLIF.
 #include "base/arena.h"
+#include "base/ascii.h"
 #include "base/random.h"
 #include "esql/builtin.h"
 #include "esql/errors_gen.h"
@@ -27,7 +28,6 @@ void make_uuid(char* out) {
 bool is_uuid_dash(size_t at) { return at == 8 || at == 13 || at == 18 || at == 23; }
 
 std::string_view uuid_text(base::Arena& arena, const char* bytes) {
-  constexpr char kHex[] = "0123456789abcdef";
   char* text = arena.bytes(kUuidChars);
   size_t byte = 0;
   for (size_t i = 0; i < kUuidChars;) {
@@ -36,17 +36,10 @@ std::string_view uuid_text(base::Arena& arena, const char* bytes) {
       continue;
     }
     auto b = static_cast<unsigned char>(bytes[byte++]);
-    text[i++] = kHex[b >> 4];
-    text[i++] = kHex[b & 15];
+    text[i++] = base::kLowerHexDigits[b >> 4];
+    text[i++] = base::kLowerHexDigits[b & 15];
   }
   return {text, kUuidChars};
-}
-
-int uuid_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 bool parse_uuid(std::string_view text, char* out) {
@@ -57,7 +50,7 @@ bool parse_uuid(std::string_view text, char* out) {
       if (text[i] != '-') return false;
       continue;
     }
-    int d = uuid_digit(text[i]);
+    int d = base::hex_digit_value(text[i]);
     if (d < 0) return false;
     char& byte = out[nibble / 2];
     byte = static_cast<char>(nibble % 2 == 0 ? d << 4 : byte | d);

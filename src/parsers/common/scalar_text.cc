@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/ascii.h"
 #include "value/datetime.h"
 #include "value/decimal.h"
 
@@ -164,7 +165,7 @@ void append_scalar_text(std::string& out, const Value& v) {
       out += v.text();
       return;
     case Kind::kBlob:
-      append_hex(out, v.text());
+      base::append_hex(out, v.text());
       return;
     case Kind::kBit:
       for (uint32_t i = 0; i < v.size; ++i) {
@@ -184,14 +185,6 @@ std::string scalar_text(const Value& v) {
   std::string out;
   append_scalar_text(out, v);
   return out;
-}
-
-void append_hex(std::string& out, std::string_view bytes) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  for (char c : bytes) {
-    out.push_back(kHex[static_cast<unsigned char>(c) >> 4]);
-    out.push_back(kHex[static_cast<unsigned char>(c) & 15]);
-  }
 }
 
 void append_base64(std::string& out, std::string_view bytes) {

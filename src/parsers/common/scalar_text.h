@@ -20,6 +20,5 @@ bool append_plain_decimal(std::string& out, const value::Value& v);
 void append_scalar_text(std::string& out, const value::Value& v);
 std::string scalar_text(const value::Value& v);
 void append_base64(std::string& out, std::string_view bytes);
-void append_hex(std::string& out, std::string_view bytes);
 
 }  // namespace millstream::parsers

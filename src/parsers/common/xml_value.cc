@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "base/ascii.h"
 #include "format/xml_scan.h"
 #include "value/decimal.h"
 #include "value/number_format.h"
@@ -115,14 +116,6 @@ void append_bits(const Value& v, std::string& out) {
   }
 }
 
-void append_hex(std::string_view bytes, std::string& out) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  for (char c : bytes) {
-    out += kDigits[static_cast<uint8_t>(c) >> 4];
-    out += kDigits[static_cast<uint8_t>(c) & 15];
-  }
-}
-
 // U+FFFE and U+FFFF, the only characters above 0x1F that valid UTF-8 can bring and XML cannot.
 bool is_noncharacter(const char* p, const char* end) {
   return end - p >= 3 && p[0] == '\xEF' && p[1] == '\xBF' && (p[2] == '\xBE' || p[2] == '\xBF');
@@ -178,7 +171,7 @@ void append_xml_value(const Value& v, std::string& out) {
       out += v.text();
       return;
     case Kind::kBlob:
-      append_hex(v.text(), out);
+      base::append_hex(out, v.text());
       return;
     case Kind::kBit:
       append_bits(v, out);

@@ -1,5 +1,6 @@
 #include "parsers/headers/http_headers.h"
 
+#include "base/ascii.h"
 #include "parsers/common/scalar_text.h"
 #include "parsers/headers/errors_gen.h"
 #include "text/utf8.h"
@@ -26,13 +27,6 @@ bool is_field_name(std::string_view s) {
   return true;
 }
 
-std::string_view trim_blanks(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r'))
-    s.remove_suffix(1);
-  return s;
-}
-
 // Lines "Name: value"; an empty line ends the block.
 Status parse_http_lines(tree::TreeContext& context, tree::DomainRoot* root, std::string_view bytes,
                         const tree::ParseOptions&) {
@@ -41,13 +35,14 @@ Status parse_http_lines(tree::TreeContext& context, tree::DomainRoot* root, std:
     size_t end = bytes.find('\n');
     std::string_view line = bytes.substr(0, end);
     bytes = end == std::string_view::npos ? std::string_view() : bytes.substr(end + 1);
-    if (trim_blanks(line).empty()) break;
+    if (base::trim_white_space(line).empty()) break;
     size_t colon = line.find(':');
     if (colon == std::string_view::npos || !is_field_name(line.substr(0, colon)) ||
         ++count > kHttpFieldsMax) {
       return base::make_error(errors::kHttpHeaderLine, {root->local_name(), line.substr(0, 80)});
     }
-    add_http_field(context, root, line.substr(0, colon), trim_blanks(line.substr(colon + 1)));
+    add_http_field(context, root, line.substr(0, colon),
+                   base::trim_white_space(line.substr(colon + 1)));
   }
   return {};
 }
@@ -150,7 +145,7 @@ Status collect_http_fields(tree::TreeContext& context, tree::Element* folder,
     if (value.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos) {
       return base::make_error(errors::kHttpHeaderValue, {name, folder->local_name()});
     }
-    out.push_back({name, trim_blanks(value)});
+    out.push_back({name, base::trim_white_space(value)});
   }
   return {};
 }

@@ -1,0 +1,44 @@
+// Small things about ASCII text that several folders need: hexadecimal digits, and blanks around a
+// value. For code points and case see text/utf8.h.
+// Returned views are parts of what was passed. Thread: any.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace millstream::base {
+
+constexpr char kLowerHexDigits[] = "0123456789abcdef";
+
+// 0 to 15; -1 when `c` is not a hexadecimal digit of either case.
+constexpr int hex_digit_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// Two lower-case digits a byte.
+inline void append_hex(std::string& out, std::string_view bytes) {
+  for (unsigned char c : bytes) {
+    out.push_back(kLowerHexDigits[c >> 4]);
+    out.push_back(kLowerHexDigits[c & 15]);
+  }
+}
+
+// Blank, tab and line ends: what files and headers may have around a value.
+constexpr bool is_ascii_white_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+constexpr std::string_view trim_white_space(std::string_view s) {
+  while (!s.empty() && is_ascii_white_space(s.front())) s.remove_prefix(1);
+  while (!s.empty() && is_ascii_white_space(s.back())) s.remove_suffix(1);
+  return s;
+}
+
+// Only blanks, only at the end: what comparing CHARACTER values leaves out of account.
+constexpr std::string_view without_trailing_blanks(std::string_view s) {
+  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+  return s;
+}
+
+}  // namespace millstream::base
