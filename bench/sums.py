@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """http-xml-sum and http-json-sum at 2K to 2MB: CPU per message beside the floor of the same run.
 
-The floor is nginx `return 200`. The server has core 0, wrk core 1; every reply of the check before
-and after is compared with the sum that Python's decimal makes.
+The floor is nginx `return 200` with as many connections. The server has core 0, wrk core 1; the
+replies of the check before and after are compared with the sum that Python's decimal makes. Where
+perf is installed, a second table splits the cost by call stacks of the same requests.
   bench/sums.py [ROUNDS] [SECONDS]
 """
+import collections
 import decimal
 import json
 import re
+import shutil
 import subprocess
 import sys
 
@@ -51,6 +54,58 @@ def check(server, kind, payload, expected):
         raise SystemExit(f"{kind} {payload.name}: expected {expected}, got {status} {reply[:300]}")
 
 
+# The first of these that any frame of a stack matches, from the innermost frame outwards.
+PARTS = (
+    ("receive", r"sys_recv|Connection::receive"),
+    ("send", r"sys_send|Connection::write_out"),
+    ("wait", r"sys_epoll"),
+    ("serialise", r"::serialise|Writer|write_body"),
+    ("parse", r"millstream::(parsers|format)::|simdjson"),
+    ("ESQL", r"millstream::(esql|value)::"),
+)
+
+
+def part_of(stack):
+    for frame in stack:
+        for part, pattern in PARTS:
+            if re.search(pattern, frame):
+                return part
+    return "HTTP, flow, other"
+
+
+def parts(lab, server, path, script, seconds):
+    """Shares of the server's samples, by part; None without perf."""
+    if not shutil.which("perf"):
+        return None
+    data = lab.folder / "perf.data"
+    recorder = subprocess.Popen(["perf", "record", "-q", "-g", "-F", "1999", "-p", str(server.pid),
+                                 "-o", data, "--", "sleep", str(seconds)],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    lab.wrk(server, path, seconds + 1, CONNECTIONS, script)
+    recorder.wait()
+    text = subprocess.run(["perf", "script", "-i", data, "-F", "ip,sym"], capture_output=True,
+                          text=True).stdout
+    counts = collections.Counter(part_of(stack.splitlines())
+                                 for stack in text.split("\n\n") if stack.strip())
+    total = sum(counts.values())
+    return {part: count / total for part, count in counts.items()} if total else None
+
+
+def print_parts(lab, servers, cells, costs):
+    names = [part for part, _ in PARTS] + ["HTTP, flow, other"]
+    rows = [("CPU us by part", *names)]
+    for cell in cells:
+        kind, size, _, _, script = cell
+        shares = parts(lab, servers[kind], f"/{kind}/sum", script, 2)
+        if not shares:
+            print("no split: perf is not there or may not sample")
+            return
+        rows.append((f"{kind} {size}", *(f"{shares.get(n, 0) * median(costs[cell]):.1f}"
+                                         for n in names)))
+    print()
+    table(rows)
+
+
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 2
@@ -72,9 +127,10 @@ def main():
         floors = []
         rates, costs = ({cell: [] for cell in cells} for _ in range(2))
         for number in range(rounds):
-            floors.append(lab.wrk(nginx, "/", seconds, CONNECTIONS)[1])
             for cell in cells if number % 2 == 0 else reversed(cells):
-                kind, _, _, _, script = cell
+                kind, size, _, _, script = cell
+                if size in ("2K", "200K"):  # often, as the small messages are close to it
+                    floors.append(lab.wrk(nginx, "/", 1, CONNECTIONS)[1])
                 rate, cost = lab.wrk(servers[kind], f"/{kind}/sum", seconds, CONNECTIONS, script)
                 rates[cell].append(rate)
                 costs[cell].append(cost)
@@ -93,6 +149,7 @@ def main():
                          "met" if ratio <= TARGETS[size] else "MISSED",
                          f"{median(costs[cell]) * 1000 / count:.2f}"))
         table(rows)
+        print_parts(lab, servers, cells, costs)
 
 
 if __name__ == "__main__":
