@@ -70,7 +70,7 @@ class Parser {
   bool is_name_at(size_t ahead) const;
   std::string_view expect_name(std::string_view what);
   std::string_view expect_string(std::string_view what);
-  std::string_view intern(std::string text) { return arena_.copy(text); }
+  std::string_view intern(std::string_view text) { return arena_.copy(text); }
 
   // --- errors
   void syntax_error(std::string_view expected);
@@ -145,7 +145,6 @@ class Parser {
   ast::CallExpr* make_call(std::string_view name, std::vector<ast::Expr*> args, const Token& start);
   void parse_bitstream_options(ast::BitStreamOptions& options);  // up to ')'
   CastTarget parse_scalar_type(bool with_precision);
-  bool is_scalar_type() const;
 
   // --- paths and SELECT (parser_path.cc)
   ast::PathExpr* parse_path();

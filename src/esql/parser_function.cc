@@ -62,29 +62,6 @@ Expr* Parser::parse_keyword_function() {
   }
 }
 
-bool Parser::is_scalar_type() const {
-  switch (peek().kw) {
-    case Kw::kBOOLEAN:
-    case Kw::kINT:
-    case Kw::kINTEGER:
-    case Kw::kFLOAT:
-    case Kw::kDECIMAL:
-    case Kw::kCHAR:
-    case Kw::kCHARACTER:
-    case Kw::kBLOB:
-    case Kw::kBIT:
-    case Kw::kDATE:
-    case Kw::kTIME:
-    case Kw::kGMTTIME:
-    case Kw::kTIMESTAMP:
-    case Kw::kGMTTIMESTAMP:
-    case Kw::kINTERVAL:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // DECIMAL(p,s) is allowed in CAST only (`with_precision`).
 CastTarget Parser::parse_scalar_type(bool with_precision) {
   CastTarget t;
