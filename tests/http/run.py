@@ -153,6 +153,7 @@ class BackEnd:
 
         self.slow = threading.Event()
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.handle_error = lambda *_: None  # a client that timed out has gone
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
@@ -588,6 +589,9 @@ def main():
                     print(f"FAILED  {function.__name__}\n{traceback.format_exc()}")
             assert server.process.poll() is None, "the server died:\n" + "\n".join(server.errors[-20:])
         backend.close()
+    import flow_tests  # it uses the helpers above
+    more_passed, more_failed = flow_tests.run_all(binary, names)
+    passed, failed = passed + more_passed, failed + more_failed
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
