@@ -209,7 +209,7 @@ Result<EvalUnit> compile_eval(const Program& program, const EvalInput& input, ba
   ScopeInterner interner(names);
   Analyser analyser(program, program.index(), arena, interner,
                     [&](const ast::SourcePos& pos, DiagnosticLevel level, std::string_view code,
-                        std::string text) {
+                        const std::string& text) {
                       if (level == DiagnosticLevel::kError && status.ok()) {
                         status = fail(pos, code, text);
                       }

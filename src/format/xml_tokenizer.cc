@@ -21,8 +21,7 @@ std::string_view between(const char* from, const char* to) {
 
 XmlTokenizer::XmlTokenizer(base::Arena& arena, std::string_view utf8, const XmlLimits& limits)
     : arena_(arena), limits_(limits), buffer_(utf8) {
-  static const char kNothing[1] = {0};
-  if (utf8.empty()) buffer_ = {kNothing, 0};
+  if (utf8.empty()) buffer_ = std::string_view("");  // a place to point at
   pos_ = buffer_.data();
   end_ = pos_ + buffer_.size();
   if (starts_with(pos_, end_, "\xEF\xBB\xBF")) pos_ += 3;
