@@ -163,6 +163,18 @@ TEST_CASE("two projects of one name are refused; the same folder twice is not") 
   CHECK(has_said(two, tree / "x/A"));
 }
 
+TEST_CASE("loose resources that share a name with something are no conflict") {
+  TempTree tree;
+  tree.write("A/application.descriptor", descriptor_text("appDescriptor"));
+  tree.write("x/A/F.msgflow", kFlow);
+  tree.write("y/A/G.msgflow", kFlow);
+  base::Diagnostics diagnostics;
+  Workspace workspace = loaded({tree.path()}, diagnostics);
+  CHECK(said(diagnostics) == "");
+  CHECK(workspace.containers.size() == 3);
+  CHECK(workspace.find(tree / "y/A"));
+}
+
 TEST_CASE("libraries: static by .project, shared by descriptor, found beside, in search order") {
   TempTree tree;
   const std::string broker = nature_text("messageBrokerProjectNature");

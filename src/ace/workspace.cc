@@ -16,6 +16,12 @@ void add_container(Workspace& workspace, std::unique_ptr<Container> container,
   if (const Container* other = workspace.find(container->name)) {
     // The same folder named twice, or found again as a reference, is no conflict.
     if (other->location == container->location) return;
+    // Loose resources have no name of their own, only that of their folder or BAR.
+    if (container->kind == ContainerKind::kIndependent && !container->find(".project")) {
+      container->name = container->location;
+      workspace.containers.push_back(std::move(container));
+      return;
+    }
     Status status = base::make_error(errors::kDuplicateContainer,
                                      {container->name, other->location, container->location});
     diagnostics.error(status.error(), {container->location, 0, 0});
