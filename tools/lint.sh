@@ -16,6 +16,7 @@ printf '%s\n' "${sources[@]}" | xargs -P"$JOBS" -n40 clang-format-19 --dry-run -
 echo "=== Generated files, layers, tidy"
 "$PYTHON" tools/gen.py --check
 "$PYTHON" tools/check_layers.py
+"$PYTHON" tools/check_traps.py
 "$PYTHON" tools/tidy.py
 echo "=== Every file on its own"
 [ -f build/lint/build.ninja ] || cmake --preset lint

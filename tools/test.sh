@@ -61,6 +61,7 @@ check() {  # check TITLE COMMAND...
 lane_checks() {
   check "generated files are current" "$PYTHON" tools/gen.py --check || return 1
   check "layers" "$PYTHON" tools/check_layers.py || return 1
+  check "traps" "$PYTHON" tools/check_traps.py || return 1
   check "tidy" "$PYTHON" tools/tidy.py
 }
 

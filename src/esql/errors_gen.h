@@ -126,7 +126,7 @@ inline constexpr base::ErrorCode kParseNotBlob{"MS1676", 1676, base::ExceptionKi
 inline constexpr base::ErrorCode kParseNoDomain{"MS1677", 1677, base::ExceptionKind::kParser, base::Severity::kError,
     "PARSE into '{0}' needs a DOMAIN clause and content."};
 inline constexpr base::ErrorCode kDetachRoot{"MS1678", 1678, base::ExceptionKind::kRecoverable, base::Severity::kError,
-    "The root '{0}' cannot be detached."};
+    "The root '{0}' cannot be detached or attached elsewhere."};
 inline constexpr base::ErrorCode kAttachCycle{"MS1679", 1679, base::ExceptionKind::kRecoverable, base::Severity::kError,
     "A field cannot be attached below itself."};
 inline constexpr base::ErrorCode kAttachAcross{"MS1680", 1680, base::ExceptionKind::kRecoverable, base::Severity::kError,

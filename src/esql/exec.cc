@@ -1,5 +1,7 @@
 #include "esql/exec.h"
 
+#include <algorithm>
+
 #include "esql/compile.h"
 #include "esql/errors_gen.h"
 #include "esql/exec_control.h"
@@ -93,6 +95,7 @@ void Execution::open_frame(Frame& f, uint32_t slots, uint32_t cursors) {
 }
 
 Status Execution::spend_budget() {
+  SharedPause pause(*this);  // the fiber may be suspended
   loop_count = 0;
   const size_t bytes_max = host.message_bytes_max();
   if (arena().used_bytes() > bytes_max) {
@@ -312,12 +315,7 @@ Result<Slot*> Execution::slot_of(Frame& f, const ast::Variable& v) {
 
 // Schema variables and constants get their values when they are first used in an invocation.
 Result<Slot*> Execution::initialised_slot(Frame&, const ast::Variable& v, Slot* slot) {
-  const VariableCode& code = program.schema_variables[v.slot];
-  Frame own(*this, nullptr);
-  ScratchStack::Mark mark = stack.mark();
-  open_frame(own, 0, code.cursors);
-  Status s = initialise_variable(own, code, *slot);
-  stack.release(mark);
+  Status s = compute_initial(program.schema_variables[v.slot], *slot);
   if (!s.ok()) {
     slot->is_set = false;
     return s;
@@ -332,13 +330,7 @@ Result<Slot*> Execution::external_slot(const ast::Variable& v) {
     Value value = Value::make_character(arena().copy(*text));
     MS_TRY(cast_for_assignment(ctx, value, v.type.scalar, slot->value));
   } else {
-    const VariableCode& code = program.externals[v.slot];
-    Frame own(*this, nullptr);
-    ScratchStack::Mark mark = stack.mark();
-    open_frame(own, 0, code.cursors);
-    Status s = initialise_variable(own, code, *slot);
-    stack.release(mark);
-    MS_TRY(std::move(s));
+    MS_TRY(compute_initial(program.externals[v.slot], *slot));
   }
   slot->is_set = true;
   return slot;
@@ -347,33 +339,46 @@ Result<Slot*> Execution::external_slot(const ast::Variable& v) {
 Result<Slot*> Execution::shared_slot(Frame&, const ast::Variable& v) {
   if (!shared) return base::make_error(errors::kNoSharedStore, {v.name});
   lock_shared();
-  Slot* slot = &shared->slot(v.slot);
+  Slot* slot = &shared->slot(v, shared_node);
   if (__builtin_expect(slot->is_set, 1)) return slot;
   const VariableCode& code = program.shared_variables[v.slot];
+  if (!code.initial) {
+    if (v.type.kind == ast::TypeKind::kRow) shared->make_row(*slot, v.name);
+    slot->is_set = true;
+    return slot;
+  }
+  // An initialiser that comes back to its own variable finds it empty.
+  if (std::find(initialising.begin(), initialising.end(), &v) != initialising.end()) return slot;
+  initialising.push_back(&v);
+  Slot computed;
+  Status s = compute_initial(code, computed);
+  initialising.pop_back();
+  lock_shared();
+  slot = &shared->slot(v, shared_node);
+  // Routines called by the initialiser let go of the lock: another message may have been faster.
+  if (!s.ok()) return s;
+  if (slot->is_set) return slot;
+  if (computed.ref.element) {
+    shared->make_row(*slot, v.name);
+    MS_TRY(tree::copy_content(shared->context(), slot->ref.element, computed.ref.element,
+                              tree::CopyMode::kAcross));
+  } else if (v.type.kind == ast::TypeKind::kRow) {
+    shared->make_row(*slot, v.name);
+  } else {
+    shared->set_scalar(*slot, computed.value);
+  }
   slot->is_set = true;
-  if (v.type.kind == ast::TypeKind::kRow) shared->make_row(*slot, v.name);
-  if (!code.initial) return slot;
-  // The initial value is computed in the message's memory and kept as a copy. The lock stays: a
-  // second message must not see the variable before it has its value.
+  return slot;
+}
+
+// In the message's memory.
+Status Execution::compute_initial(const VariableCode& code, Slot& out) {
   Frame own(*this, nullptr);
   ScratchStack::Mark mark = stack.mark();
   open_frame(own, 0, code.cursors);
-  Slot scratch;
-  Status s = initialise_variable(own, code, scratch);
+  Status s = initialise_variable(own, code, out);
   stack.release(mark);
-  lock_shared();
-  slot = &shared->slot(v.slot);
-  if (s.ok() && scratch.ref.element) {
-    s = tree::copy_content(shared->context(), slot->ref.element, scratch.ref.element,
-                           tree::CopyMode::kAcross);
-  } else if (s.ok()) {
-    shared->set_scalar(*slot, scratch.value);
-  }
-  if (!s.ok()) {
-    slot->is_set = false;
-    return s;
-  }
-  return slot;
+  return s;
 }
 
 }  // namespace millstream::esql

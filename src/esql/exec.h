@@ -27,6 +27,7 @@ namespace millstream::esql {
 
 class BlockNode;
 struct ProgramCode;
+struct VariableCode;
 class Execution;
 class PathNode;
 class SharedStore;
@@ -164,6 +165,7 @@ struct SqlRegisters {
 class Execution {
  public:
   static constexpr uint32_t kLoopsPerBudgetCheck = 512;
+  static constexpr uint32_t kLoopsPerSharedPause = 64 * 1024;
   static constexpr size_t kStackReserveBytes = 48 * 1024;
   static constexpr size_t kEvalReserveBytes = 128 * 1024;  // to compile and run the text of an EVAL
   // What one level of nested statements and expressions takes at most (ast::Routine::depth).
@@ -188,8 +190,10 @@ class Execution {
   Slot* schema_slots = nullptr;
   Slot* external_slots = nullptr;
   SharedStore* shared = nullptr;
-  Status error;                          // of the statement that returned kError
-  const base::Error* handled = nullptr;  // innermost exception being handled
+  uint32_t shared_node = 0;
+  std::vector<const ast::Variable*> initialising;  // SHARED ones whose initialiser runs
+  Status error;                                    // of the statement that returned kError
+  const base::Error* handled = nullptr;            // innermost exception being handled
   SqlRegisters sql;
   const tree::Domain* temporary_domain = nullptr;  // what rows of lists are made for
   uint32_t loop_count = 0;
@@ -215,8 +219,15 @@ class Execution {
     if (__builtin_expect(++loop_count < kLoopsPerBudgetCheck, 1)) return {};
     return spend_budget();
   }
-  // The same from within a statement: nobody waits while SHARED variables are locked.
-  Status check_inner_loop() { return is_shared_locked ? Status() : check_loop(); }
+  // The same from within a statement. SHARED variables stay locked for many rounds, so that all but
+  // very long statements are atomic.
+  Status check_inner_loop() {
+    if (!is_shared_locked) return check_loop();
+    if (__builtin_expect(++loop_count < kLoopsPerSharedPause, 1)) return {};
+    return spend_budget();
+  }
+  // Lets others run; an error when the message was cancelled or uses too much memory.
+  Status spend_budget();
   // After each statement: SHARED variables are locked for one statement at a time.
   void end_statement() {
     if (__builtin_expect(is_shared_locked, 0)) unlock_shared();
@@ -235,14 +246,13 @@ class Execution {
 
   // Variables.
   Result<Slot*> slot_of(Frame& f, const ast::Variable& v);
-  Slot* find_shared(const ast::Variable& v);
   Result<Slot*> initialised_slot(Frame& f, const ast::Variable& v, Slot* slot);
 
  private:
   Result<Slot*> external_slot(const ast::Variable& v);
   Result<Slot*> shared_slot(Frame& f, const ast::Variable& v);
+  Status compute_initial(const VariableCode& code, Slot& out);
   Flow run_handlers(Frame& f, Status status);
-  Status spend_budget();
 };
 
 // Lets others at the SHARED variables while a routine is called from within a statement.

@@ -214,7 +214,7 @@ class PropagateNode : public SimpleStmt {
     MS_TRY(eval_tree(f, exception_, r.exception_list));
     r.is_finalized = !s.is_finalize_none;
     r.is_deleted = !s.is_delete_none;
-    MS_TRY(x.host.check_budget());
+    MS_TRY(x.spend_budget());
     x.may_have_deleted = true;  // whatever runs downstream may change the Environment
     {
       SharedPause pause(x);

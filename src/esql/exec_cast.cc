@@ -42,7 +42,7 @@ bool try_cast_text(std::string_view s, Kind to, Value& out) {
     if (is_negative && n == 0) return false;
     out = Value::make_inline_decimal(number, -fraction);
   } else {
-    double d;
+    double d = 0;
     const char* begin = s.data() + (s[0] == '+' ? 1 : 0);
     auto r = std::from_chars(begin, s.data() + s.size(), d);
     if (r.ec != std::errc() || r.ptr != s.data() + s.size()) return false;

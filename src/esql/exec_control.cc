@@ -116,7 +116,7 @@ class IfNode : public StmtNode {
   Flow run(Frame& f) const override {
     for (const auto& [condition, body] : branches_) {
       if (condition) {
-        Tri t;
+        Tri t = Tri::kUnknown;
         Status s = condition->eval_tri(f, t);
         f.x.end_statement();
         if (!s.ok()) return f.x.fail(f, *this, std::move(s));
@@ -189,7 +189,7 @@ class WhileNode : public StmtNode {
     const bool is_repeat = ast->kind == ast::StmtKind::kRepeat;
     for (bool first = true;; first = false) {
       if (condition_ && !(is_repeat && first)) {
-        Tri t;
+        Tri t = Tri::kUnknown;
         Status s = condition_->eval_tri(f, t);
         f.x.end_statement();
         if (!s.ok()) return f.x.fail(f, *this, std::move(s));
@@ -220,7 +220,8 @@ class ForNode : public StmtNode {
   }
 
  private:
-  // Over the fields of a tree, one after the other; nothing is collected.
+  // Over the fields of a tree. The list is evaluated once: what the body adds is not visited, nor
+  // what it deletes before its turn. A tree that cannot change is gone through as it is parsed.
   Flow run_path(Frame& f, const PathNode& path) const {
     Ref item;
     StepMatch m;
@@ -231,29 +232,53 @@ class ForNode : public StmtNode {
       f.x.end_statement();
       return Flow::kNext;
     }
+    if (item.is_read_only) return run_in_place(f, item, m);
+    ScratchStack::Mark mark = f.x.stack.mark();
+    size_t count = 0;
+    for (tree::Element* e = first_match(m, item.element); e; e = next_match(m, e)) ++count;
+    auto* fields = static_cast<tree::Element**>(f.x.stack.allocate(count * sizeof(void*)));
+    tree::Element** end = fields;
+    for (tree::Element* e = first_match(m, item.element); e; e = next_match(m, e)) *end++ = e;
     if (item.shared) f.x.pin_shared();
-    tree::Element* e = first_match(m, item.element);
-    while (e) {
-      if (item.shared) f.x.lock_shared();
-      tree::Element* next = next_match(m, e);
-      f.x.end_statement();
-      s = f.x.check_parse();
-      if (!s.ok()) return f.x.fail(f, *this, std::move(s));
-      item.element = e;
-      f.slots[slot_].ref = item;
-      Flow flow = body_->run(f);
-      if (!continues_loop(f, ast, flow)) return flow;
-      s = f.x.check_loop();
-      if (!s.ok()) return f.x.fail_raw(f, std::move(s));
-      if (next && next->has_flag(tree::kFlagDetached)) {
-        next = e->has_flag(tree::kFlagDetached) ? nullptr : next_match(m, e);
-      }
-      e = next;
-    }
-    s = f.x.check_parse();
     f.x.end_statement();
-    if (!s.ok()) return f.x.fail(f, *this, std::move(s));
-    return Flow::kNext;
+    s = f.x.check_parse();
+    Flow flow = Flow::kNext;
+    if (!s.ok()) {
+      end = fields;
+      flow = f.x.fail(f, *this, std::move(s));
+    }
+    for (tree::Element** at = fields; at != end && flow == Flow::kNext; ++at) {
+      item.element = *at;
+      flow = run_item(f, item);
+    }
+    f.x.stack.release(mark);
+    return flow == Flow::kLeave && f.jump_target == ast ? Flow::kNext : flow;
+  }
+
+  Flow run_in_place(Frame& f, Ref item, const StepMatch& m) const {
+    Flow flow = Flow::kNext;
+    for (tree::Element* e = first_match(m, item.element); e; e = next_match(m, e)) {
+      if (f.x.tree().has_parse_error()) break;
+      item.element = e;
+      flow = run_item(f, item);
+      if (flow != Flow::kNext) break;
+    }
+    if (flow == Flow::kNext) {
+      Status s = f.x.check_parse();
+      if (!s.ok()) return f.x.fail(f, *this, std::move(s));
+    }
+    return flow == Flow::kLeave && f.jump_target == ast ? Flow::kNext : flow;
+  }
+
+  // One round; kNext: go on with the next item.
+  Flow run_item(Frame& f, const Ref& item) const {
+    if (f.x.may_have_deleted && is_disconnected(item.element)) return Flow::kNext;
+    f.slots[slot_].ref = item;
+    Flow flow = body_->run(f);
+    if (flow == Flow::kIterate && f.jump_target == ast) flow = Flow::kNext;
+    if (flow != Flow::kNext) return flow;
+    Status s = f.x.check_loop();
+    return s.ok() ? Flow::kNext : f.x.fail_raw(f, std::move(s));
   }
 
   class Collect : public ItemSink {
@@ -277,14 +302,11 @@ class ForNode : public StmtNode {
     if (s.ok() && f.x.is_shared_locked) f.x.pin_shared();
     f.x.end_statement();
     if (!s.ok()) return f.x.fail(f, *this, std::move(s));
-    for (const Ref& item : all.items) {
-      f.slots[slot_].ref = item;
-      Flow flow = body_->run(f);
-      if (!continues_loop(f, ast, flow)) return flow;
-      s = f.x.check_loop();
-      if (!s.ok()) return f.x.fail_raw(f, std::move(s));
+    Flow flow = Flow::kNext;
+    for (size_t i = 0; i < all.items.size() && flow == Flow::kNext; ++i) {
+      flow = run_item(f, all.items[i]);
     }
-    return Flow::kNext;
+    return flow == Flow::kLeave && f.jump_target == ast ? Flow::kNext : flow;
   }
   const ExprNode* list_;
   const BlockNode* body_;

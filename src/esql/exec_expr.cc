@@ -212,7 +212,7 @@ class ArithmeticNode : public ExprNode {
  private:
   bool try_fast(const Value& a, const Value& b, Value& out) const {
     if (a.kind == Kind::kInteger && b.kind == Kind::kInteger) {
-      int64_t r;
+      int64_t r = 0;
       bool overflows = true;
       if (op_ == ArithmeticOp::kAdd) overflows = __builtin_add_overflow(a.integer, b.integer, &r);
       if (op_ == ArithmeticOp::kSubtract) {
@@ -267,7 +267,7 @@ class CompareNode : public ExprNode {
   CompareNode(const ast::BinaryExpr& e, const ExprNode* left, const ExprNode* right)
       : ast_(e), op_(e.compare), left_(left), right_(right) {}
   Status eval(Frame& f, Value& out) const override {
-    Tri t;
+    Tri t = Tri::kUnknown;
     MS_TRY(eval_tri(f, t));
     out = tri_value(t);
     return {};
@@ -417,7 +417,7 @@ const ExprNode* fold_binary(Compiler& c, const ast::BinaryExpr& e, const ExprNod
   Value a = *left->constant();
   Value b = *right->constant();
   Value out;
-  Tri t;
+  Tri t = Tri::kUnknown;
   Status s;
   switch (e.kind) {
     case ast::ExprKind::kArithmetic:

@@ -16,7 +16,7 @@ namespace {
 class TriNode : public ExprNode {
  public:
   Status eval(Frame& f, Value& out) const final {
-    Tri t;
+    Tri t = Tri::kUnknown;
     MS_TRY(eval_tri(f, t));
     out = tri_value(t);
     return {};
@@ -41,7 +41,7 @@ class AndOrNode : public TriNode {
   AndOrNode(bool is_and, const ExprNode* left, const ExprNode* right)
       : is_and_(is_and), left_(left), right_(right) {}
   Status eval_tri(Frame& f, Tri& out) const override {
-    Tri a, b;
+    Tri a = Tri::kUnknown, b = Tri::kUnknown;
     MS_TRY(left_->eval_tri(f, a));
     if (a == (is_and_ ? Tri::kFalse : Tri::kTrue)) {
       out = a;
@@ -69,7 +69,7 @@ class BetweenNode : public TriNode {
     MS_TRY(high_->eval(f, b));
     Status s = test(f, x, a, b, out);
     if (s.ok() && ast_.is_symmetric && out != Tri::kTrue) {
-      Tri swapped;
+      Tri swapped = Tri::kUnknown;
       s = test(f, x, b, a, swapped);
       out = tri_or(out, swapped);
     }
@@ -80,7 +80,7 @@ class BetweenNode : public TriNode {
 
  private:
   static Status test(Frame& f, const Value& x, const Value& a, const Value& b, Tri& out) {
-    Tri low, high;
+    Tri low = Tri::kUnknown, high = Tri::kUnknown;
     MS_TRY(compare(f.x.ctx, CompareOp::kGreaterEqual, x, a, low));
     MS_TRY(compare(f.x.ctx, CompareOp::kLessEqual, x, b, high));
     out = tri_and(low, high);
@@ -138,7 +138,7 @@ class InNode : public TriNode {
     return {};
   }
   Status test(Frame& f, const Value& x, const Value& v, Tri& result) const {
-    Tri t;
+    Tri t = Tri::kUnknown;
     Status s = compare(f.x.ctx, CompareOp::kEqual, x, v, t);
     if (!s.ok()) return expression_error(f, ast_, std::move(s), {x, v});
     result = tri_or(result, t);
@@ -155,7 +155,7 @@ class IsNode : public TriNode {
   Status eval_tri(Frame& f, Tri& out) const override {
     bool result = false;
     if (ast_.test == ast::IsTest::kTrue || ast_.test == ast::IsTest::kFalse) {
-      Tri t;
+      Tri t = Tri::kUnknown;
       MS_TRY(operand_->eval_tri(f, t));
       result = t == (ast_.test == ast::IsTest::kTrue ? Tri::kTrue : Tri::kFalse);
     } else {
@@ -224,7 +224,7 @@ class CaseNode : public ExprNode {
     if (operand_) MS_TRY(operand_->eval(f, x));
     chosen = otherwise_;
     for (const auto& [when, then] : whens_) {
-      Tri t;
+      Tri t = Tri::kUnknown;
       if (operand_) {
         Value v;
         MS_TRY(when->eval(f, v));

@@ -3,6 +3,7 @@
 // The toy format is "name=value;name=value". Trees print as name{child='text' other=12}, with the
 // kind of a value told by its spelling and @ before XMLNSC attributes.
 #pragma once
+#include <climits>
 #include <deque>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "esql/errors_gen.h"
 #include "esql/exec.h"
 #include "esql/executor.h"
 #include "esql/shared.h"
@@ -103,7 +105,7 @@ class FakeHost : public Host {
   }
   Status check_budget() override {
     ++budget_checks;
-    return {};
+    return budget_checks > budget ? base::make_error(errors::kBadCcsid, {0}) : Status();
   }
   void log(const LogRequest& r) override {
     std::string line = "log " + std::to_string(r.number);
@@ -127,6 +129,7 @@ class FakeHost : public Host {
   std::function<Status()> on_propagate;
   std::map<std::string, std::string> properties;
   int budget_checks = 0;
+  int budget = INT_MAX;
 
  private:
   std::map<std::string, tree::Domain> domains_;

@@ -248,7 +248,14 @@ class CreateNode : public SimpleStmt {
     Value v;
     MS_TRY(value_->eval(f, v));
     if (v.is_null()) {
-      if (!tree::first_child(made.element)) tree::set_value(made.element, v);
+      Element* e = made.element;
+      if (tree::first_child(e)) return {};
+      // NULL is a value: a folder would be an empty object in JSON.
+      if (e->type == tree::kName && !id.has_type && !e->has_flag(tree::kFlagDomainRoot) &&
+          e->parent) {
+        tree::set_type(e, tree::kNameValue);
+      }
+      tree::set_value(e, v);
       return {};
     }
     MS_TRY(assign_value(f, made, v));
@@ -386,6 +393,7 @@ class DetachNode : public SimpleStmt {
     tree::detach(ref.element);
     // Detached but alive: references to it still work, and ATTACH takes it.
     ref.element->clear_flag(tree::kFlagDetached);
+    ref.element->set_flag(tree::kFlagFree);
     return f.x.check_parse();
   }
 
@@ -412,6 +420,9 @@ class AttachNode : public SimpleStmt {
     MS_TRY(check_writable(to));
     for (Element* e = to.element; e; e = e->parent) {
       if (e == what.element) return base::make_error(errors::kAttachCycle, {});
+    }
+    if (!what.element->parent && !what.element->has_flag(tree::kFlagFree)) {
+      return base::make_error(errors::kDetachRoot, {what.element->local_name()});
     }
     if (what.shared != to.shared) return base::make_error(errors::kAttachAcross, {});
     if (is_sibling_place(place_) && !to.element->parent) {

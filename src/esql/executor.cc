@@ -159,6 +159,7 @@ Status declaration_error(Execution& x, const ast::Variable& v, Status cause) {
 Status prepare(Execution& x, const Invocation& in, const ModuleCode& module) {
   x.module = module.ast;
   x.shared = in.shared;
+  x.shared_node = in.shared_node;
   bind_correlations(x, in, module.ast->kind == ast::ModuleKind::kCompute);
   base::Arena& arena = x.arena();
   x.schema_slots = make_slots(arena, x.program.schema_variables.size());

@@ -36,6 +36,7 @@ struct Invocation {
   tree::MessageAssembly input;
   tree::MessageAssembly output;   // Compute: root, local_environment, exception_list, all empty
   SharedStore* shared = nullptr;  // null only when the program declares no SHARED variable
+  uint32_t shared_node = 0;       // SharedStore::add_node
 };
 
 class CompiledProgram {

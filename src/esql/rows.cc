@@ -227,7 +227,7 @@ class ComplexCompareNode : public ExprNode {
     MS_TRY(collect(f, *right_, b));
     Tri t = a.items.size() == b.items.size() ? Tri::kTrue : Tri::kFalse;
     for (size_t i = 0; i < a.items.size() && t != Tri::kFalse; ++i) {
-      Tri one;
+      Tri one = Tri::kUnknown;
       MS_TRY(compare_items(f, a.items[i], b.items[i], one));
       t = tri_and(t, one);
     }
@@ -314,7 +314,7 @@ class QuantifierNode : public ExprNode {
       const bool is_all = q_.ast_.quantifier == ast::Quantifier::kAll;
       if (q_.ast_.variable) bind_reference(f, f.slots[q_.ast_.variable->slot], item);
       MS_TRY(f.x.check_inner_loop());
-      Tri t;
+      Tri t = Tri::kUnknown;
       MS_TRY(q_.condition_->eval_tri(f, t));
       result = is_all ? tri_and(result, t) : tri_or(result, t);
       stop = result == (is_all ? Tri::kFalse : Tri::kTrue);

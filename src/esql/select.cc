@@ -143,7 +143,7 @@ class SelectNode : public ExprNode {
         return {};
       }
       const bool is_max = select_.ast_.select == ast::SelectKind::kMax;
-      Tri t;
+      Tri t = Tri::kUnknown;
       MS_TRY(compare(f.x.ctx, is_max ? CompareOp::kGreater : CompareOp::kLess, v, total, t));
       if (t == Tri::kTrue) total = v;
       return {};
@@ -191,7 +191,7 @@ class SelectNode : public ExprNode {
       return {};
     }
     if (where_) {
-      Tri t;
+      Tri t = Tri::kUnknown;
       MS_TRY(where_->eval_tri(f, t));
       if (t != Tri::kTrue) return {};
     }

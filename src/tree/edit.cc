@@ -23,7 +23,7 @@ void append_child(Element* parent, Element* child) {
   child->parent = parent;
   child->prev = parent->last;
   child->next = nullptr;
-  child->clear_flag(kFlagDetached);
+  child->clear_flag(kFlagDetached | kFlagFree);
   (parent->last ? parent->last->next : parent->first) = child;
   parent->last = child;
   mark_modified(parent);
@@ -43,7 +43,7 @@ void insert_before(Element* sibling, Element* child) {
   child->parent = parent;
   child->next = sibling;
   child->prev = sibling->prev;
-  child->clear_flag(kFlagDetached);
+  child->clear_flag(kFlagDetached | kFlagFree);
   (sibling->prev ? sibling->prev->next : parent->first) = child;
   sibling->prev = child;
   ++parent->stamp;

@@ -30,7 +30,7 @@ constexpr uint16_t kFlagOpen = 1;        // children are still being parsed
 constexpr uint16_t kFlagDomainRoot = 2;  // payload of `parser`; a child of Root such as XMLNSC
 constexpr uint16_t kFlagModified = 4;    // this element or something below it was changed
 constexpr uint16_t kFlagDetached = 8;    // deleted or DETACHed: references through it are inert
-constexpr uint16_t kFlagValueLess = 16;  // spare for parsers
+constexpr uint16_t kFlagFree = 16;       // DETACHed but alive: ATTACH takes it
 
 struct Element {
   Element* parent = nullptr;

@@ -67,7 +67,7 @@ Status inverse_sine(const char* function, double (*f)(double), Args args, Value&
 Status fold_integers(const char* function, Args args, int64_t (*f)(int64_t, int64_t), Value& out) {
   int64_t result = 0;
   for (size_t i = 0; i < args.size(); ++i) {
-    int64_t n;
+    int64_t n = 0;
     MS_TRY(integer_argument(function, static_cast<int>(i) + 1, args[i], n));
     result = i == 0 ? n : f(result, n);
   }
@@ -80,7 +80,7 @@ Status round_integer(const char* function, Args args, int64_t places, Rounding m
     out = args[0];
     return {};
   }
-  int64_t result;
+  int64_t result = 0;
   Decimal rounded = Decimal::from_int64(args[0].integer).round_to_scale(places, mode);
   if (!rounded.to_int64(result)) return integer_overflow(function, args);
   out = Value::make_integer(result);
@@ -95,7 +95,7 @@ double round_float(double d, int64_t places, Rounding mode) {
 }
 
 Status mode_argument(Args args, Rounding& out) {
-  int64_t mode;
+  int64_t mode = 0;
   MS_TRY(integer_argument("ROUND", 3, args[2], mode));
   if (mode < 0 || mode > static_cast<int64_t>(Rounding::kHalfDown)) {
     return argument_value_error("ROUND", 3, std::to_string(mode), "a mode such as ROUND_HALF_UP");
@@ -160,7 +160,7 @@ Status fn_floor(EvalContext& context, Args args, Value& out) {
 
 // ROUND(n, places [, mode])
 Status fn_round(EvalContext& context, Args args, Value& out) {
-  int64_t places;
+  int64_t places = 0;
   Rounding mode = Rounding::kHalfEven;
   MS_TRY(numeric_argument("ROUND", 1, args[0]));
   MS_TRY(integer_argument("ROUND", 2, args[1], places));
@@ -175,7 +175,7 @@ Status fn_round(EvalContext& context, Args args, Value& out) {
 }
 
 Status fn_truncate(EvalContext& context, Args args, Value& out) {
-  int64_t places;
+  int64_t places = 0;
   MS_TRY(numeric_argument("TRUNCATE", 1, args[0]));
   MS_TRY(integer_argument("TRUNCATE", 2, args[1], places));
   if (args[0].kind == Kind::kInteger) {
@@ -190,7 +190,7 @@ Status fn_truncate(EvalContext& context, Args args, Value& out) {
 }
 
 Status fn_mod(EvalContext&, Args args, Value& out) {
-  int64_t a, b;
+  int64_t a = 0, b = 0;
   MS_TRY(integer_argument("MOD", 1, args[0], a));
   MS_TRY(integer_argument("MOD", 2, args[1], b));
   if (b == 0) {
@@ -213,7 +213,7 @@ Status fn_bitxor(EvalContext&, Args args, Value& out) {
 }
 
 Status fn_bitnot(EvalContext&, Args args, Value& out) {
-  int64_t n;
+  int64_t n = 0;
   MS_TRY(integer_argument("BITNOT", 1, args[0], n));
   out = Value::make_integer(~n);
   return {};
@@ -241,7 +241,7 @@ Status fn_power(EvalContext& context, Args args, Value& out) {
   if (args[0].kind == Kind::kDecimal && args[1].kind != Kind::kFloat) {
     Decimal n = args[1].kind == Kind::kInteger ? Decimal::from_int64(args[1].integer)
                                                : args[1].as_decimal();
-    int64_t whole;
+    int64_t whole = 0;
     if (n.is_integer() && n.to_int64(whole)) {
       Decimal result;
       MS_TRY(Decimal::power(args[0].as_decimal(), whole, result));
@@ -329,7 +329,7 @@ Status fn_rand(EvalContext& context, Args args, Value& out) {
   thread_local uint64_t state = 0;
   thread_local bool is_seeded = false;
   if (!args.empty()) {
-    int64_t seed;
+    int64_t seed = 0;
     MS_TRY(integer_argument("RAND", 1, args[0], seed));
     state = static_cast<uint64_t>(seed);
     is_seeded = true;

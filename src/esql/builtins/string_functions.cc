@@ -79,7 +79,7 @@ Status change_case(EvalContext& context, const char* function, const Value& v, b
 
 Status fn_left(EvalContext& context, Args args, Value& out) {
   Singletons s;
-  int64_t n;
+  int64_t n = 0;
   MS_TRY(Singletons::create(context, "LEFT", 1, args[0], s));
   MS_TRY(integer_argument("LEFT", 2, args[1], n));
   size_t end = n <= 0 ? 0 : s.offset_of(static_cast<uint64_t>(n));
@@ -89,7 +89,7 @@ Status fn_left(EvalContext& context, Args args, Value& out) {
 
 Status fn_right(EvalContext& context, Args args, Value& out) {
   Singletons s;
-  int64_t n;
+  int64_t n = 0;
   MS_TRY(Singletons::create(context, "RIGHT", 1, args[0], s));
   MS_TRY(integer_argument("RIGHT", 2, args[1], n));
   size_t start = n <= 0 ? s.bytes().size() : s.offset_from_end(static_cast<uint64_t>(n));
@@ -126,7 +126,7 @@ Status fn_rtrim(EvalContext& context, Args args, Value& out) {
 
 // TRIM(mode, s [, x])
 Status fn_trim(EvalContext& context, Args args, Value& out) {
-  int64_t mode;
+  int64_t mode = 0;
   MS_TRY(integer_argument("TRIM", 1, args[0], mode));
   if (mode < kTrimBoth || mode > kTrimTrailing) {
     return argument_value_error("TRIM", 1, std::to_string(mode), "BOTH, LEADING or TRAILING");
@@ -146,13 +146,13 @@ Status fn_trim(EvalContext& context, Args args, Value& out) {
 // OVERLAY(s, x, p [, n])
 Status fn_overlay(EvalContext& context, Args args, Value& out) {
   Singletons parts[2];
-  int64_t from, count;
+  int64_t from = 0, count = 0;
   MS_TRY(Singletons::create_same(context, "OVERLAY", 1, {&args[0], &args[1]}, parts));
   MS_TRY(integer_argument("OVERLAY", 3, args[2], from));
   count = static_cast<int64_t>(parts[1].count());
   if (args.size() > 3) MS_TRY(integer_argument("OVERLAY", 4, args[3], count));
   if (count < 0) count = 0;
-  int64_t tail_from;
+  int64_t tail_from = 0;
   if (__builtin_add_overflow(from, count, &tail_from)) tail_from = INT64_MAX;
   std::string_view head;
   if (from > 1)
@@ -173,7 +173,7 @@ Status fn_overlay(EvalContext& context, Args args, Value& out) {
 
 Status fn_replicate(EvalContext& context, Args args, Value& out) {
   Singletons s;
-  int64_t n;
+  int64_t n = 0;
   MS_TRY(Singletons::create(context, "REPLICATE", 1, args[0], s));
   MS_TRY(integer_argument("REPLICATE", 2, args[1], n));
   if (n < 0) return argument_value_error("REPLICATE", 2, std::to_string(n), "zero or more");
@@ -190,7 +190,7 @@ Status fn_replicate(EvalContext& context, Args args, Value& out) {
 }
 
 Status fn_space(EvalContext& context, Args args, Value& out) {
-  int64_t n;
+  int64_t n = 0;
   MS_TRY(integer_argument("SPACE", 1, args[0], n));
   if (n < 0) return argument_value_error("SPACE", 1, std::to_string(n), "zero or more");
   if (static_cast<uint64_t>(n) > kReplicatedBytesMax) {
@@ -205,7 +205,7 @@ Status fn_space(EvalContext& context, Args args, Value& out) {
 // SUBSTRING(s, p [, n])
 Status fn_substring(EvalContext& context, Args args, Value& out) {
   Singletons s;
-  int64_t from, count = 0;
+  int64_t from = 0, count = 0;
   MS_TRY(Singletons::create(context, "SUBSTRING", 1, args[0], s));
   MS_TRY(integer_argument("SUBSTRING", 2, args[1], from));
   bool has_count = args.size() > 2;

@@ -141,7 +141,7 @@ Status fn_replace(EvalContext& context, Args args, Value& out) {
 
 Status fn_substring_before(EvalContext& context, Args args, Value& out) {
   Singletons parts[2];
-  int64_t count;
+  int64_t count = 0;
   MS_TRY(split_arguments(context, "SUBSTRING", args, parts, count));
   size_t at = find_part(parts[0].bytes(), parts[1].bytes());
   std::string_view before;
@@ -158,7 +158,7 @@ Status fn_substring_before(EvalContext& context, Args args, Value& out) {
 
 Status fn_substring_after(EvalContext& context, Args args, Value& out) {
   Singletons parts[2];
-  int64_t count;
+  int64_t count = 0;
   MS_TRY(split_arguments(context, "SUBSTRING", args, parts, count));
   size_t at = find_part(parts[0].bytes(), parts[1].bytes());
   std::string_view after;
