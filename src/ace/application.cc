@@ -304,12 +304,16 @@ Status Application::start() {
   return {};
 }
 
-void Application::try_start(base::Diagnostics& diagnostics) {
+bool Application::try_start(base::Diagnostics& diagnostics) {
+  bool has_started = true;
   for (size_t i = 0; i < flows_.size(); ++i) {
     if (starts_[i].is_by_hand) continue;
     Status status = flows_[i]->start();
-    if (!status.ok()) diagnostics.error(status.error(), starts_[i].position);
+    if (status.ok()) continue;
+    diagnostics.error(status.error(), starts_[i].position);
+    has_started = false;
   }
+  return has_started;
 }
 
 void Application::stop() {

@@ -38,8 +38,8 @@ class Application {
   const esql::Program& program() const { return *program_; }
   // Starts the flows that are not set to start by hand. On an error nothing of it runs.
   Status start();
-  // For `check`: as start(), but goes on after an error; all are reported.
-  void try_start(base::Diagnostics& diagnostics);
+  // For `check`: as start(), but goes on after an error; all are reported. False: there were some.
+  bool try_start(base::Diagnostics& diagnostics);
   void stop();
 
  private:

@@ -1,5 +1,7 @@
 // millstream check: everything that `run` does before it listens, and a verdict.
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include "base/json_value.h"
 #include "cli/commands.h"
@@ -22,33 +24,52 @@ json::Value diagnostic_record(const base::Diagnostic& d) {
   return v;
 }
 
-void print_json(const base::Diagnostics& diagnostics, const server::Deployment& deployment) {
+struct Verdict {
+  std::vector<std::string> accepted, refused;  // applications, by name
+  size_t flow_count = 0;                       // of those accepted
+};
+
+// Starts what was built, on a listener that is never bound: two flows with one URL show up as they
+// would in `run`.
+Verdict try_all(server::Deployment& deployment, base::Diagnostics& diagnostics) {
+  Verdict verdict;
+  verdict.refused = deployment.refused;
+  for (const auto& application : deployment.applications) {
+    if (application->try_start(diagnostics)) {
+      verdict.accepted.push_back(application->name());
+      verdict.flow_count += application->flows().size();
+    } else {
+      verdict.refused.push_back(application->name());
+    }
+  }
+  return verdict;
+}
+
+void print_json(const base::Diagnostics& diagnostics, const Verdict& verdict) {
   json::Value document = json::Value::object();
   json::Value list = json::Value::array();
   for (const base::Diagnostic& d : diagnostics.all()) list.push_back(diagnostic_record(d));
   document.set("diagnostics", std::move(list));
   document.set("errors", static_cast<uint64_t>(diagnostics.error_count()));
   json::Value accepted = json::Value::array();
-  for (const auto& a : deployment.applications) accepted.push_back(a->name());
+  for (const std::string& name : verdict.accepted) accepted.push_back(name);
   document.set("accepted", std::move(accepted));
   json::Value refused = json::Value::array();
-  for (const std::string& name : deployment.refused) refused.push_back(name);
+  for (const std::string& name : verdict.refused) refused.push_back(name);
   document.set("refused", std::move(refused));
   std::printf("%s\n", json::write(document, {.is_pretty = true}).c_str());
 }
 
-void print_text(const base::Diagnostics& diagnostics, const server::Deployment& deployment) {
+void print_text(const base::Diagnostics& diagnostics, const Verdict& verdict) {
   size_t warnings = 0;
   for (const base::Diagnostic& d : diagnostics.all()) {
     std::printf("%s\n", d.format().c_str());
     warnings += d.severity == base::DiagnosticSeverity::kWarning ? 1 : 0;
   }
-  size_t flows = 0;
-  for (const auto& a : deployment.applications) flows += a->flows().size();
   std::printf(
       "%zu application(s) with %zu flow(s) can run, %zu cannot; %zu error(s), %zu warning(s)\n",
-      deployment.applications.size(), flows, deployment.refused.size(), diagnostics.error_count(),
-      warnings);
+      verdict.accepted.size(), verdict.flow_count, verdict.refused.size(),
+      diagnostics.error_count(), warnings);
 }
 
 }  // namespace
@@ -84,20 +105,17 @@ int run_check(const base::ParsedFlags& flags) {
   input.work_folder = flags.text("work-dir");
   for (std::string_view file : flags.all("overrides")) input.override_files.emplace_back(file);
   input.checks_everything = true;
-  // A listener that is never bound: two flows with one URL show up as they would in `run`.
   nodes::http::HttpListener listener;
   flow::Services services;
   services.set(&listener);
   base::Diagnostics diagnostics;
   std::unique_ptr<server::Deployment> deployment =
       server::build_deployment(input, services, diagnostics);
-  for (const auto& application : deployment->applications) {
-    application->try_start(diagnostics);
-  }
+  const Verdict verdict = try_all(*deployment, diagnostics);
   if (flags.is_on("json")) {
-    print_json(diagnostics, *deployment);
+    print_json(diagnostics, verdict);
   } else {
-    print_text(diagnostics, *deployment);
+    print_text(diagnostics, verdict);
   }
   for (const auto& application : deployment->applications) application->stop();
   return diagnostics.has_errors() ? 1 : 0;
