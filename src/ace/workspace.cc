@@ -137,8 +137,8 @@ class Neighbours {
  public:
   std::string find(const Container& container, const std::string& name) {
     std::string parent(io::folder_name(container.location));
-    if (parent.empty()) parent = container.location.substr(0, 1) == "/" ? "/" : ".";
-    const std::string direct = io::join_path(parent, name);
+    if (parent.empty()) parent.assign(1, container.location.starts_with('/') ? '/' : '.');
+    std::string direct = io::join_path(parent, name);
     if (is_project_folder(direct)) return direct;
     auto [it, is_new] = folders_.try_emplace(parent);
     if (is_new) read_names(parent, it->second);
