@@ -1660,6 +1660,8 @@ constexpr Topic kTopics[] = {
      "| `requestMsgLocationInTree` | field ref | `InputRoot` | Field reference of the request body, such as InputRoot.XMLNSC.Order or Environment.Variables.Request. |\n"
      "| `replaceInputMsgWithWSResponse` | boolean | `true` | The answer becomes the message; otherwise it is put at responseMsgLocationInTree. |\n"
      "| `responseMsgLocationInTree` | field ref | `OutputRoot` | Field reference for the answer. |\n"
+     "| `replaceInputMsgWithHTTPError` | boolean | `true` | An answer with an error status becomes the message; otherwise it is put at errorMsgLocationInTree. |\n"
+     "| `errorMsgLocationInTree` | field ref | `OutputRoot` | Field reference for an answer with an error status. |\n"
      "| `generateDefaultHttpHeaders` | boolean | `true` | Add Content-Type and SOAPAction when the flow sets none. |\n"
      "| `acceptUndefinedErrorStatuses` | boolean | `false` | Every status from 100 to 599 is accepted. Accepted, without effect. |\n"
      "| `acceptCompressedResponses` | boolean | `false` | Asks for compressed answers; answers are taken uncompressed. Accepted, without effect. |\n"

@@ -345,6 +345,26 @@ def request_flows(p, backend_port):
         ("in", "ComIbmWSInput", "HTTP Input", {"URLSpecifier": "/request/unwired", "messageDomainProperty": "XMLNSC"}),
         ("q", "ComIbmWSRequest", "HTTP Request", {"URLSpecifier": url + "/status/404", "httpVersion": "1.1"}),
         ("r", "ComIbmWSReply", "HTTP Reply", {})], ["in.out -> q.in", "q.out -> r.in"])
+    explain = ("e", "ComIbmCompute", "Explain", {"computeExpression": "esql://routine/#Explain.Main",
+                                                 "computeMode": "destinationAndMessage"})
+    for name, target, more, wires in (
+            ("RequestRefused", "http://127.0.0.1:1/", {}, ["q.failure -> e.in"]),
+            ("RequestErrorThrown", url + "/status/404", {}, ["in.catch -> e.in"])):
+        p.flow(name, [
+            ("in", "ComIbmWSInput", "HTTP Input", {"URLSpecifier": f"/request/{name}", "messageDomainProperty": "XMLNSC"}),
+            ("q", "ComIbmWSRequest", "HTTP Request", {"URLSpecifier": target, "httpVersion": "1.1", **more}), explain,
+            ("r", "ComIbmWSReply", "HTTP Reply", {})], ["in.out -> q.in", "q.out -> r.in", "e.out -> r.in", *wires])
+    p.flow("RequestErrorAside", [
+        ("in", "ComIbmWSInput", "HTTP Input", {"URLSpecifier": "/request/aside", "messageDomainProperty": "XMLNSC"}),
+        ("q", "ComIbmWSRequest", "HTTP Request", {"URLSpecifier": url + "/status/500", "httpVersion": "1.1",
+                                                  "messageDomainProperty": "XMLNSC", "replaceInputMsgWithHTTPError": "false",
+                                                  "errorMsgLocationInTree": "OutputLocalEnvironment.Failed"}),
+        ("c", "ComIbmCompute", "Aside", {"computeExpression": "esql://routine/#Aside.Main"}),
+        ("r", "ComIbmWSReply", "HTTP Reply", {})], ["in.out -> q.in", "q.error -> c.in", "c.out -> r.in"])
+    p.esql("Aside", module("Aside", COPY_HEADERS + """
+    SET OutputRoot.XMLNSC.r.sent = InputRoot.XMLNSC.x;
+    SET OutputRoot.XMLNSC.r.got = InputLocalEnvironment.Failed.answer.x;
+    RETURN TRUE;"""))
 
 
 def header_flows(p):
@@ -488,6 +508,18 @@ def error_statuses_and_time_outs_of_a_back_end(t):
     assert reply.status == 200 and reply.text == "<failure>SocketTimeoutException</failure>", reply.text
     reply = call(t.port, "/request/unwired", "<x/>")
     assert reply.status == 500 and "404" in reply.text, reply.text
+
+
+@test
+def errors_of_a_request_have_their_chain(t):
+    chain = re.findall(r"<e [^>]*>([^<]*)</e>", call(t.port, "/request/RequestRefused", "<a/>").text)
+    assert chain == ["RecoverableException:2230", "RecoverableException:3162", "SocketException:3152",
+                     "SocketException:3150"], chain
+    reply = call(t.port, "/request/RequestErrorThrown", "<a/>")
+    chain = re.findall(r"<e [^>]*>([^<]*)</e>", reply.text)
+    assert chain[:3] == ["RecoverableException:2230", "RecoverableException:2230", "RecoverableException:3162"], chain
+    assert "POST /status/404 HTTP/1.1" in reply.text, reply.text
+    assert call(t.port, "/request/aside", "<x>5</x>").text == "<r><sent>5</sent><got>5</got></r>"
 
 
 @test

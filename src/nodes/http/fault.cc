@@ -35,6 +35,8 @@ std::string describe_chain(const base::Error& error) {
   for (const base::Error* e = &error; e; e = e->causes.empty() ? nullptr : e->causes[0].get()) {
     if (!out.empty()) out += " : ";
     out += e->id_with_letter() + ": " + e->text;
+    // What 2230 has to say is which node it was.
+    if (e->number == 2230 && !e->node_label.empty()) out += " in node '" + e->node_label + "'";
     for (const base::Insert& insert : e->inserts) {
       // Inserts that the text shows already say nothing new.
       if (!insert.text.empty() && e->text.find(insert.text) == std::string::npos) {

@@ -162,7 +162,6 @@ void HttpInput::handle(RequestRef request) {
 }
 
 void HttpInput::time_out(RequestRef& request) {
-  flow().statistics().flow().reply_timeouts.add(1);
   if (is_wired(find_output("timeout"))) run(request, Way::kTimeout);
   listener_.requests().remove(*request);
   if (request->is_replied()) return;

@@ -115,6 +115,7 @@ class HttpReply final : public flow::Node {
       text = parsers::headers::http_field_text(context, tree::find_domain(root, folder),
                                                "X-Original-HTTP-Status-Code");
     }
+    while (!text.empty() && text.back() == ' ') text.pop_back();
     if (text.empty()) return 200;
     int code = 0;
     for (char c : text) {

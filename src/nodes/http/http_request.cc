@@ -1,4 +1,5 @@
 // HTTPRequest: one exchange with a web service, in the message's fiber (spec C3).
+#include <charconv>
 #include <memory>
 
 #include "base/clock.h"
@@ -24,6 +25,7 @@ using parsers::headers::HttpField;
 using value::Value;
 
 constexpr int kRedirectsMax = 10;
+constexpr int64_t kTimeoutSecondsMax = 2'147'483;  // as of the property
 
 // Connections are kept by the reactor that made them, since a fiber never leaves it.
 ClientPool& client_pool() {
@@ -52,11 +54,12 @@ class HttpRequest final : public flow::Node {
  public:
   HttpRequest(HttpRequestProperties properties, common::BodyParserChoice answer,
               common::MessagePlace request_location, common::MessagePlace response_location,
-              millstream::http::Proxy proxy)
+              common::MessagePlace error_location, millstream::http::Proxy proxy)
       : properties_(std::move(properties)),
         answer_(std::move(answer)),
         request_location_(std::move(request_location)),
         response_location_(std::move(response_location)),
+        error_location_(std::move(error_location)),
         proxy_(std::move(proxy)) {}
 
   Status evaluate(flow::Invocation& invocation, const tree::MessageAssembly& in, int) override {
@@ -108,8 +111,13 @@ class HttpRequest final : public flow::Node {
     request.must_keep_alive = properties_.enable_keep_alive && !request.is_http10;
     request.proxy = proxy_;
     int64_t seconds = properties_.timeout_for_server;
-    const std::string override_seconds = text_at(destination, "Timeout");
-    if (!override_seconds.empty()) seconds = std::strtoll(override_seconds.c_str(), nullptr, 10);
+    // Something that is no number must not switch the time-out off.
+    const std::string text = text_at(destination, "Timeout");
+    int64_t wanted = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wanted);
+    if (error == std::errc() && end == text.data() + text.size() && wanted <= kTimeoutSecondsMax) {
+      seconds = wanted;
+    }
     if (seconds > 0) {
       request.deadline_ns = net::Reactor::current()->refresh_now() + seconds * net::kSecond;
     }
@@ -240,12 +248,14 @@ class HttpRequest final : public flow::Node {
     const std::string_view body = response.body;
     invocation.keep(std::move(response.buffer));
     MS_TRY(common::add_body(context, answer, answer_, body, ccsid, 0));
-    if (properties_.replace_input_msg_with_ws_response) {
+    const bool is_error = response.status < 200 || response.status >= 300;
+    if (is_error ? properties_.replace_input_msg_with_http_error
+                 : properties_.replace_input_msg_with_ws_response) {
       MS_TRY(keep_other_headers(context, in.root, answer));
       out.root = answer;
       return out;
     }
-    MS_TRY(put_answer(context, in, answer, out));
+    MS_TRY(put_answer(context, is_error ? error_location_ : response_location_, in, answer, out));
     return out;
   }
 
@@ -281,16 +291,17 @@ class HttpRequest final : public flow::Node {
   }
 
   // The message goes on as it was, with the answer at the place the property names.
-  Status put_answer(tree::TreeContext& context, const tree::MessageAssembly& in,
-                    tree::Element* answer, tree::MessageAssembly& out) const {
+  static Status put_answer(tree::TreeContext& context, const common::MessagePlace& location,
+                           const tree::MessageAssembly& in, tree::Element* answer,
+                           tree::MessageAssembly& out) {
     using Tree = common::MessagePlace::Tree;
-    if (response_location_.tree() == Tree::kRoot || response_location_.tree() == Tree::kBody) {
+    if (location.tree() == Tree::kRoot || location.tree() == Tree::kBody) {
       out.root = MS_TRY(tree::deep_copy(context, in.root));
-    } else if (response_location_.tree() == Tree::kLocalEnvironment) {
+    } else if (location.tree() == Tree::kLocalEnvironment) {
       out.local_environment = MS_TRY(tree::deep_copy(context, in.local_environment));
     }
     tree::Element* body = tree::body_of(answer);
-    if (response_location_.is_whole_tree()) {
+    if (location.is_whole_tree()) {
       if (tree::DomainRoot* old = tree::body_of(out.root)) tree::detach(old);
       for (tree::Element* e : {tree::previous_sibling(body), body}) {
         tree::detach(e);
@@ -298,7 +309,7 @@ class HttpRequest final : public flow::Node {
       }
       return {};
     }
-    tree::Element* place = MS_TRY(response_location_.ensure(context, out));
+    tree::Element* place = MS_TRY(location.ensure(context, out));
     return tree::copy_content(context, place, body);
   }
 
@@ -306,6 +317,7 @@ class HttpRequest final : public flow::Node {
   const common::BodyParserChoice answer_;
   const common::MessagePlace request_location_;
   const common::MessagePlace response_location_;
+  const common::MessagePlace error_location_;
   const millstream::http::Proxy proxy_;
 };
 
@@ -332,10 +344,12 @@ Result<std::unique_ptr<flow::Node>> create_http_request(flow::NodeBuildContext& 
       MS_TRY(common::MessagePlace::parse(properties.request_msg_location_in_tree));
   common::MessagePlace response_location =
       MS_TRY(common::MessagePlace::parse(properties.response_msg_location_in_tree));
+  common::MessagePlace error_location =
+      MS_TRY(common::MessagePlace::parse(properties.error_msg_location_in_tree));
   millstream::http::Proxy proxy = MS_TRY(parse_proxy(properties.http_proxy_location));
   return std::unique_ptr<flow::Node>(
       new HttpRequest(std::move(properties), std::move(answer), std::move(request_location),
-                      std::move(response_location), std::move(proxy)));
+                      std::move(response_location), std::move(error_location), std::move(proxy)));
 }
 
 }  // namespace millstream::nodes::http

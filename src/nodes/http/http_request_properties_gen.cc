@@ -33,6 +33,8 @@ Result<HttpRequestProperties> read_http_request_properties(const flow::PropertyS
   reader.read_text("requestMsgLocationInTree", out.request_msg_location_in_tree);
   reader.read_boolean("replaceInputMsgWithWSResponse", out.replace_input_msg_with_ws_response);
   reader.read_text("responseMsgLocationInTree", out.response_msg_location_in_tree);
+  reader.read_boolean("replaceInputMsgWithHTTPError", out.replace_input_msg_with_http_error);
+  reader.read_text("errorMsgLocationInTree", out.error_msg_location_in_tree);
   reader.read_boolean("generateDefaultHttpHeaders", out.generate_default_http_headers);
   reader.ignore("acceptUndefinedErrorStatuses");
   reader.ignore("acceptCompressedResponses");

@@ -53,6 +53,11 @@ struct HttpRequestProperties {
   bool replace_input_msg_with_ws_response = true;
   // Field reference for the answer.
   std::string response_msg_location_in_tree = "OutputRoot";
+  // An answer with an error status becomes the message; otherwise it is put at
+  // errorMsgLocationInTree.
+  bool replace_input_msg_with_http_error = true;
+  // Field reference for an answer with an error status.
+  std::string error_msg_location_in_tree = "OutputRoot";
   // Add Content-Type and SOAPAction when the flow sets none.
   bool generate_default_http_headers = true;
   // Compression of the request.
