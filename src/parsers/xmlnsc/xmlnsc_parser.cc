@@ -18,6 +18,9 @@ using value::Value;
 // The fast loop works only where this many bytes follow, so that none of its steps looks behind the
 // end; the general path does the rest.
 constexpr ptrdiff_t kRoom = 24;
+// Elements made beyond what a navigation asked for: coming back for each one costs a third of the
+// parse. Nothing but plain text is read ahead, so an error is still found when it is reached.
+constexpr uint32_t kReadAheadElements = 32;
 constexpr common::XmlAttributeTypes kXmlnscAttributeTypes{
     tree::xmlnsc::kAttribute, tree::xmlnsc::kSingleAttribute, tree::xmlnsc::kNamespaceDecl,
     tree::xmlnsc::kSingleNamespaceDecl};
@@ -45,6 +48,13 @@ bool XmlnscParser::run_plain(Element* target, bool is_all) {
   const uint32_t depth_max = options_.depth_max;
   const bool keeps_mixed = options_.retain_mixed_content;
   if (keeps_mixed && text_.is_any()) return false;  // it belongs before the next tag
+  bool is_satisfied = false;
+  uint32_t ahead = 0;
+  // After each element; `parent` is the one it was added to.
+  auto is_enough = [&] {
+    is_satisfied |= parent == target;
+    return is_satisfied && ++ahead > kReadAheadElements;
+  };
 
   for (;;) {
     if (p < end && is_low(*p) && !keeps_mixed) p = scan::skip_space(p, end);
@@ -57,8 +67,8 @@ bool XmlnscParser::run_plain(Element* target, bool is_all) {
       parent->clear_flag(tree::kFlagOpen);
       namespaces_.leave(open.size());
       open.pop();
-      bool is_target = parent == target;
-      if (is_target || open.empty()) break;
+      if (open.empty() || (parent == target && is_all)) break;
+      is_satisfied |= parent == target;
       parent = static_cast<Element*>(open.back().user);
       continue;
     }
@@ -94,11 +104,11 @@ bool XmlnscParser::run_plain(Element* target, bool is_all) {
       e->set_flag(tree::kFlagOpen);
       open.push(context_.arena, {name, size, 0, e, 0, kHasElements});
       p = stop;
-      if (parent == target && !is_all) break;
+      if (!is_all && is_enough()) break;
       parent = e;
       continue;
     }
-    if (parent == target && !is_all) break;
+    if (!is_all && is_enough()) break;
   }
   tokens_.set_pos(p);
   return p != start;

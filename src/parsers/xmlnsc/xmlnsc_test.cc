@@ -83,6 +83,35 @@ TEST_CASE("xmlnsc: retained mixed text keeps its place on the fast path") {
   }
 }
 
+TEST_CASE("xmlnsc: what is read ahead does not bring an error forward") {
+  Body b;
+  b.parse(pad("<r><a><b>1</b><c>2</c></a><d>3</d><e>4</wrong></r>"));
+  CHECK(b.value({"r", "a", "b"}) == "1");
+  CHECK(b.value({"r", "d"}) == "3");
+  CHECK(!b.context().has_parse_error());
+  CHECK(b.at({"r", "f"}) == nullptr);
+  CHECK(b.context().has_parse_error());
+}
+
+TEST_CASE("xmlnsc: navigation by steps finds what a whole parse finds") {
+  std::string xml = "<r>";
+  for (int i = 0; i < 100; ++i) {
+    const std::string n = std::to_string(i);
+    xml += "<x><y>" + n + "</y><z a='1'><y>" + n + "</y></z></x><y>t</y>";
+  }
+  xml += "</r>";
+  Body whole, steps;
+  REQUIRE(whole.parse_all(xml).empty());
+  steps.parse(xml);
+  int seen = 0;
+  for (Element* x = tree::first_child(steps.at({"r"})); x; x = tree::next_sibling(x)) {
+    for (Element* y = tree::first_child(x); y; y = tree::next_sibling(y)) ++seen;
+  }
+  CHECK(seen == 200);
+  CHECK(!steps.context().has_parse_error());
+  CHECK(steps.write() == whole.write());
+}
+
 TEST_CASE("xmlnsc: CDATA") {
   Body b;
   CHECK(b.round("<a><b><![CDATA[x<y]]></b><c>1<![CDATA[2]]>3</c></a>") ==
