@@ -52,7 +52,8 @@ std::vector<Resource> take_folder(std::vector<Resource>& from, const std::string
     if (r.path().compare(0, folder.size() + 1, folder + "/") != 0) {
       rest.push_back(std::move(r));
     } else if (strips) {
-      taken.push_back(std::move(r).with_path(r.path().substr(folder.size() + 1)));
+      std::string path = r.path().substr(folder.size() + 1);
+      taken.push_back(std::move(r).with_path(std::move(path)));
     } else {
       taken.push_back(std::move(r));
     }

@@ -142,7 +142,8 @@ class Parser {
   ast::PassthruExpr* parse_passthru();
   void parse_passthru_tail(ast::PassthruExpr* call);
   ast::CallExpr* parse_call(std::string_view schema, std::string_view name, const Token& start);
-  ast::CallExpr* make_call(std::string_view name, std::vector<ast::Expr*> args, const Token& start);
+  ast::CallExpr* make_call(std::string_view name, const std::vector<ast::Expr*>& args,
+                           const Token& start);
   void parse_bitstream_options(ast::BitStreamOptions& options);  // up to ')'
   CastTarget parse_scalar_type(bool with_precision);
 

@@ -8,7 +8,7 @@ namespace millstream::esql {
 using ast::Expr;
 using ast::ExprKind;
 
-ast::CallExpr* Parser::make_call(std::string_view name, std::vector<Expr*> args,
+ast::CallExpr* Parser::make_call(std::string_view name, const std::vector<Expr*>& args,
                                  const Token& start) {
   auto* e = make<ast::CallExpr>(ExprKind::kCall, start);
   e->name = name;
