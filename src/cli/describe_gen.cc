@@ -1593,7 +1593,7 @@ constexpr Topic kTopics[] = {
      "\n"
      "## Limitations\n"
      "\n"
-     "- Flow-level additionalInstances bounds the requests handled at once; without it only the server's --max-in-flight does.\n"
+     "- Flow-level additionalInstances bounds the requests handled at once; without it only the server's --max-in-flight does, or, when the flow's ESQL uses SHARED variables, one request at a time is handled.\n"
      "- With out failing and catch not wired (or failing), the message goes to failure when that is wired; else the client gets the fault reply.\n"
      "\n"
      "## Example: One URL, XML body\n"

@@ -126,4 +126,36 @@ TEST_CASE("path: deleted parts are disconnected, what hangs below them too") {
   CHECK_FALSE(is_disconnected(child));
 }
 
+TEST_CASE("path: attributes survive a new value of their element, in both XML domains") {
+  for (const char* domain_name : {"XMLNS", "XMLNSC"}) {
+    CAPTURE(domain_name);
+    const bool is_xmlns = std::string_view(domain_name) == "XMLNS";
+    const tree::Domain domain = {.name = domain_name,
+                                 .parser_class = "x",
+                                 .is_body = true,
+                                 .parse = nullptr,
+                                 .serialise = nullptr};
+    PathFixture f;
+    tree::DomainRoot* root = tree::make_domain_root(f.message.context(), domain, f.a);
+    tree::Element* e = tree::make_element(f.message.context(), f.a, tree::kName);
+    tree::append_child(root, e);
+    auto add = [&](tree::FieldType type) {
+      tree::Element* child = tree::make_element(f.message.context(), f.b, type);
+      tree::append_child(e, child);
+      return child;
+    };
+    tree::Element* attribute =
+        add(is_xmlns ? tree::xmlns::kAttribute : tree::xmlnsc::kSingleAttribute);
+    tree::Element* declaration =
+        add(is_xmlns ? tree::xmlns::kNamespaceDecl : tree::xmlnsc::kNamespaceDecl);
+    tree::Element* comment = add(is_xmlns ? tree::xmlns::kComment : tree::xmlnsc::kComment);
+    tree::Element* child = add(is_xmlns ? tree::xmlns::kElement : tree::xmlnsc::kField);
+    assign_scalar(e, value::Value::make_integer(1));
+    CHECK(attribute->parent == e);
+    CHECK(declaration->parent == e);
+    CHECK(comment->parent == nullptr);
+    CHECK(child->parent == nullptr);
+  }
+}
+
 }  // namespace millstream::esql
