@@ -15,6 +15,7 @@ namespace millstream::base {
 
 class Arena {
  public:
+  // Chunks double from the first to the largest; what is larger gets a chunk of its own size.
   static constexpr size_t kFirstChunkBytes = 64 * 1024;
   static constexpr size_t kMaxChunkBytes = 4 * 1024 * 1024;
 
@@ -23,6 +24,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
+  // Uninitialised memory; `align` is a power of two. Never null: out of memory ends the process.
   void* allocate(size_t size, size_t align = 8) {
     uintptr_t at = (cursor_ + (align - 1)) & ~(static_cast<uintptr_t>(align) - 1);
     if (__builtin_expect(at + size <= limit_, 1)) {
@@ -32,6 +34,7 @@ class Arena {
     return allocate_slow(size, align);
   }
 
+  // An object from braces: T{args...}.
   template <typename T, typename... Args>
   T* make(Args&&... args) {
     static_assert(std::is_trivially_destructible_v<T>, "arena objects are never destroyed");
@@ -57,9 +60,9 @@ class Arena {
     return true;
   }
 
-  void reset();                       // forgets all objects, keeps the chunks
-  size_t used_bytes() const;          // since the last reset
-  size_t reserved_bytes() const;      // mapped
+  void reset();                   // forgets all objects, keeps the chunks
+  size_t used_bytes() const;      // since the last reset
+  size_t reserved_bytes() const;  // mapped
 
  private:
   struct Chunk {

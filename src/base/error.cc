@@ -6,20 +6,34 @@ namespace millstream::base {
 
 std::string_view exception_element_name(ExceptionKind kind) {
   switch (kind) {
-    case ExceptionKind::kRecoverable: return "RecoverableException";
-    case ExceptionKind::kParser: return "ParserException";
-    case ExceptionKind::kConversion: return "ConversionException";
-    case ExceptionKind::kDatabase: return "DatabaseException";
-    case ExceptionKind::kUser: return "UserException";
-    case ExceptionKind::kCast: return "CastException";
-    case ExceptionKind::kMessage: return "MessageException";
-    case ExceptionKind::kSql: return "SqlException";
-    case ExceptionKind::kSocket: return "SocketException";
-    case ExceptionKind::kSocketTimeout: return "SocketTimeoutException";
-    case ExceptionKind::kConfiguration: return "ConfigurationException";
-    case ExceptionKind::kSecurity: return "SecurityException";
-    case ExceptionKind::kFatal: return "FatalException";
-    case ExceptionKind::kUnknown: return "UnknownException";
+    case ExceptionKind::kRecoverable:
+      return "RecoverableException";
+    case ExceptionKind::kParser:
+      return "ParserException";
+    case ExceptionKind::kConversion:
+      return "ConversionException";
+    case ExceptionKind::kDatabase:
+      return "DatabaseException";
+    case ExceptionKind::kUser:
+      return "UserException";
+    case ExceptionKind::kCast:
+      return "CastException";
+    case ExceptionKind::kMessage:
+      return "MessageException";
+    case ExceptionKind::kSql:
+      return "SqlException";
+    case ExceptionKind::kSocket:
+      return "SocketException";
+    case ExceptionKind::kSocketTimeout:
+      return "SocketTimeoutException";
+    case ExceptionKind::kConfiguration:
+      return "ConfigurationException";
+    case ExceptionKind::kSecurity:
+      return "SecurityException";
+    case ExceptionKind::kFatal:
+      return "FatalException";
+    case ExceptionKind::kUnknown:
+      return "UnknownException";
   }
   return "UnknownException";
 }
@@ -57,7 +71,8 @@ void describe_nested(const Error& error, int depth, std::string& out) {
   if (!error.position.file.empty() || error.position.line) {
     out += error.position.file;
     if (error.position.line) {
-      out += ':' + std::to_string(error.position.line) + ':' + std::to_string(error.position.column);
+      out +=
+          ':' + std::to_string(error.position.line) + ':' + std::to_string(error.position.column);
     }
     out += ": ";
   }

@@ -16,15 +16,28 @@ namespace millstream::base {
 
 // The element names of the exception tree.
 enum class ExceptionKind : uint8_t {
-  kRecoverable, kParser, kConversion, kDatabase, kUser, kCast, kMessage, kSql,
-  kSocket, kSocketTimeout, kConfiguration, kSecurity, kFatal, kUnknown,
+  kRecoverable,
+  kParser,
+  kConversion,
+  kDatabase,
+  kUser,
+  kCast,
+  kMessage,
+  kSql,
+  kSocket,
+  kSocketTimeout,
+  kConfiguration,
+  kSecurity,
+  kFatal,
+  kUnknown,
 };
 std::string_view exception_element_name(ExceptionKind kind);  // "RecoverableException", ...
 
 // Message catalogue severities: the numbers the ExceptionList shows are 1, 2, 3.
 enum class Severity : uint8_t { kInfo = 1, kWarning = 2, kError = 3 };
 
-// One record of an errors.yaml. `id` is "BIP2450" or "MS1001"; `text` holds {0}, {1}, ... for inserts.
+// One record of an errors.yaml. `id` is "BIP2450" or "MS1001"; `text` holds {0}, {1}, ... for
+// inserts.
 struct ErrorCode {
   const char* id;
   int number;
@@ -35,9 +48,20 @@ struct ErrorCode {
 
 // ExceptionList Insert.Type codes (2 and 5 are verified, the rest follow the value kinds).
 enum class InsertType : uint8_t {
-  kBoolean = 1, kInteger = 2, kFloat = 3, kDecimal = 4, kCharacter = 5,
-  kTime = 6, kGmtTime = 7, kDate = 8, kTimestamp = 9, kGmtTimestamp = 10, kInterval = 11,
-  kBlob = 12, kBit = 13, kUnknown = 14,
+  kBoolean = 1,
+  kInteger = 2,
+  kFloat = 3,
+  kDecimal = 4,
+  kCharacter = 5,
+  kTime = 6,
+  kGmtTime = 7,
+  kDate = 8,
+  kTimestamp = 9,
+  kGmtTimestamp = 10,
+  kInterval = 11,
+  kBlob = 12,
+  kBit = 13,
+  kUnknown = 14,
 };
 
 struct Insert {
@@ -64,16 +88,16 @@ struct Error {
   const ErrorCode* code = nullptr;  // never null in a live error
   ExceptionKind kind = ExceptionKind::kRecoverable;
   Severity severity = Severity::kError;
-  int number = 0;                   // code->number, or what THROW ... MESSAGE said
+  int number = 0;  // code->number, or what THROW ... MESSAGE said
   std::string catalog = "BIPmsgs";
-  std::string text;                 // code->text with the inserts in place
+  std::string text;  // code->text with the inserts in place
   std::vector<Insert> inserts;
   Position position;
-  std::string function;             // e.g. "Module.Main"
-  std::string node_type;            // ExceptionList Type, e.g. "ComIbmComputeNode"
-  std::string node_name;            // ExceptionList Name, e.g. "Flow#FCMComposite_1_3"
-  std::string node_label;           // ExceptionList Label, e.g. "Flow.Compute"
-  std::string sql_state;            // five or six characters when set; see esql handlers
+  std::string function;    // e.g. "Module.Main"
+  std::string node_type;   // ExceptionList Type, e.g. "ComIbmComputeNode"
+  std::string node_name;   // ExceptionList Name, e.g. "Flow#FCMComposite_1_3"
+  std::string node_label;  // ExceptionList Label, e.g. "Flow.Compute"
+  std::string sql_state;   // five or six characters when set; see esql handlers
   int64_t sql_code = 0;
   int64_t sql_native_error = 0;
   // Set once the error has left the flow node it was raised in: from there on failure terminals of

@@ -66,8 +66,7 @@ const Name* find_name(const internal::NameSlots<Name>& table, std::string_view t
   return nullptr;
 }
 
-const QName* find_pair(const internal::NameSlots<QName>& table, const Name* ns,
-                       const Name* local) {
+const QName* find_pair(const internal::NameSlots<QName>& table, const Name* ns, const Name* local) {
   if (table.slots.empty()) return nullptr;
   size_t mask = table.slots.size() - 1;
   for (size_t i = hash_pair(ns, local) & mask; table.slots[i]; i = (i + 1) & mask) {

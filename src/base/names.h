@@ -2,8 +2,8 @@
 //
 // NameTable: what a deployment knows (paths in ESQL, domain and header names). Filled while the
 // deployment is compiled, then frozen; readers need no lock.
-// NameScope: the names of one message assembly. It looks in the frozen table first and keeps what is
-// new in the message's arena, so that names from outside never outlive their message (a global
+// NameScope: the names of one message assembly. It looks in the frozen table first and keeps what
+// is new in the message's arena, so that names from outside never outlive their message (a global
 // table would be a leak, and a denial of service).
 // Lifetime: a Name lives as long as its table or scope. Thread: a NameTable any once frozen; a
 // NameScope one.
@@ -46,7 +46,8 @@ struct NameSlots {
 class NameTable {
  public:
   NameTable();
-  const Name* intern(std::string_view text);          // before freeze() only
+  // The same text gives the same pointer.
+  const Name* intern(std::string_view text);  // before freeze() only
   const QName* intern_qname(std::string_view ns, std::string_view local);
   const Name* find(std::string_view text, uint32_t hash) const;
   const QName* find_qname(const Name* ns, const Name* local) const;
@@ -74,7 +75,6 @@ class NameScope {
   const Name* empty() const { return table_->empty(); }
   const QName* empty_qname() const { return empty_qname_; }
   const NameTable& table() const { return *table_; }
-  const std::shared_ptr<const NameTable>& shared_table() const { return table_; }
   // Call after the arena was reset; `table` may be that of a newer deployment.
   void reset(std::shared_ptr<const NameTable> table);
 

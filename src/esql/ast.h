@@ -4,6 +4,7 @@
 // lists are spans in the same arena; texts are views into the source text or the arena, both of
 // which live as long as the Program. Fields under "Resolved" are null or zero until analyse()
 // (analysis.h) has run; nothing writes to the tree after that, so it may be read by any thread.
+// Thread: one until analysed, any afterwards.
 // Follows spec A1-A8. Keyword forms of functions are already positional (esql/builtin.h).
 #pragma once
 #include <cstdint>

@@ -1,4 +1,5 @@
 // ASBITSTREAM and CREATE ... PARSE: the clauses they share. Internal to the executor.
+// Thread: clauses any once compiled; evaluation that of the message.
 #pragma once
 #include <string_view>
 
@@ -8,6 +9,7 @@
 
 namespace millstream::esql {
 
+// The clauses' values; 0 and empty: not stated.
 struct BitStreamArguments {
   int64_t options = 0;
   uint32_t ccsid = 0;
@@ -15,6 +17,7 @@ struct BitStreamArguments {
   std::string_view message_set, message_type, message_format;
 };
 
+// The clauses' expressions; eval() sets `has_null` when one of them was NULL.
 class BitStreamClauses {
  public:
   BitStreamClauses(Compiler& c, const ast::BitStreamOptions& o);

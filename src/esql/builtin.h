@@ -1,4 +1,4 @@
-// The scalar built-in functions. Their records are in esql/builtins.yaml; tools/gen.py writes the
+// The scalar built-in functions. Their records are in esql/builtins/*.yaml; tools/gen.py writes the
 // table (esql/builtins_gen.cc) and the reference pages from it. Functions over fields and lists
 // (CARDINALITY, FIELDNAME, ASBITSTREAM, ...) are part of the executor, with a record of their own
 // (form: field) so that the reference is complete.
@@ -23,8 +23,22 @@
 namespace millstream::esql {
 
 enum class ExtractPart : uint8_t {
-  kYear, kMonth, kDay, kHour, kMinute, kSecond, kDays, kDayOfYear, kDayOfWeek, kMonths,
-  kQuarterOfYear, kQuarters, kWeeks, kWeekOfYear, kWeekOfMonth, kIsLeapYear,
+  kYear,
+  kMonth,
+  kDay,
+  kHour,
+  kMinute,
+  kSecond,
+  kDays,
+  kDayOfYear,
+  kDayOfWeek,
+  kMonths,
+  kQuarterOfYear,
+  kQuarters,
+  kWeeks,
+  kWeekOfYear,
+  kWeekOfMonth,
+  kIsLeapYear,
 };
 
 enum class NullRule : uint8_t {
@@ -40,7 +54,7 @@ struct Builtin {
   uint8_t args_min;
   uint8_t args_max;  // 255 = any number
   NullRule null_rule;
-  bool is_pure;  // may be folded when all arguments are constants
+  bool is_pure;              // may be folded when all arguments are constants
   BuiltinFunction function;  // null for form: field
 };
 

@@ -1,4 +1,5 @@
 // Scopes and handlers. Internal to the executor.
+// Thread: immutable once compiled; run() in the message's fiber.
 #pragma once
 #include <vector>
 
@@ -22,6 +23,7 @@ class BlockNode : public NodeBase {
   Flow run_statements(Frame& f) const;
 };
 
+// Whether SQLSTATE `state` is one that the handler names, literally or by its LIKE pattern.
 bool handler_matches(const ast::HandlerStmt& h, std::string_view state, EvalContext& ctx);
 
 }  // namespace millstream::esql

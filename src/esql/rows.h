@@ -1,6 +1,7 @@
 // Rows and lists that expressions make: temporary elements in the message's arena, hung below a
 // holder of the domain they are made for (Execution::temporary_domain), so that their field types
 // survive when they are linked into a tree. Internal to the executor.
+// Thread: that of the message.
 #pragma once
 #include "esql/compile.h"
 

@@ -11,7 +11,8 @@ namespace millstream::flow {
 class NodeRegistry {
  public:
   explicit NodeRegistry(std::vector<NodeType> types) : types_(std::move(types)) {}
-  const NodeType* find(std::string_view xmi_type) const;  // null for an unknown type
+  // By the type in .msgflow files, "ComIbmCompute"; null for an unknown type. At load only.
+  const NodeType* find(std::string_view xmi_type) const;
   const std::vector<NodeType>& all() const { return types_; }
 
  private:

@@ -30,7 +30,9 @@ struct PropertyRow {
 
 class PropertySet {
  public:
+  // Replaces an earlier one: the loader applies origins in the order of their precedence.
   void set(std::string name, Property property) { values_[std::move(name)] = std::move(property); }
+  // Null when the file and all overrides are silent; the node's default then holds.
   const Property* find(std::string_view name) const {
     auto it = values_.find(name);
     return it == values_.end() ? nullptr : &it->second;
@@ -38,6 +40,7 @@ class PropertySet {
   void add_row(std::string table, PropertyRow row) {
     tables_[std::move(table)].push_back(std::move(row));
   }
+  // In the order of the file; empty for an unknown table.
   const std::vector<PropertyRow>& rows(std::string_view table) const {
     static const std::vector<PropertyRow> kNone;
     auto it = tables_.find(table);

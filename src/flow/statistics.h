@@ -16,6 +16,7 @@ namespace millstream::flow {
 
 class Flow;
 
+// nodeDataLevel of the product: what a snapshot says about single nodes.
 enum class NodeDataLevel : uint8_t { kNone, kBasic, kAdvanced };
 
 // One counter written by one thread and read by any.
@@ -43,7 +44,7 @@ struct Spread {
 struct NodeCounters {
   Counter invocations;
   Spread elapsed_us, cpu_us;
-  std::vector<Counter> outputs;
+  std::vector<Counter> outputs;  // messages propagated, by terminal
 };
 
 struct FlowCounters {
@@ -59,6 +60,7 @@ class Statistics {
   // `output_counts` has one entry a node.
   explicit Statistics(std::vector<size_t> output_counts);
   ~Statistics();
+  // Those of the calling thread; the reference stays good.
   NodeCounters& node(size_t index) { return shard().nodes[index]; }
   FlowCounters& flow() { return shard().flow; }
   void set_node_data_level(NodeDataLevel level) { level_.store(level, std::memory_order_relaxed); }
@@ -80,6 +82,7 @@ class Statistics {
   std::atomic<int64_t> start_us_;
 };
 
+// Microseconds since 1970, for the start and end of a snapshot.
 int64_t statistics_now_us();
 
 // A small number for the calling thread, for sharding.

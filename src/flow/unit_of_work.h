@@ -8,11 +8,14 @@
 
 namespace millstream::flow {
 
+// One resource manager's part of the work of one message.
 class Participant {
  public:
   virtual ~Participant() = default;
-  virtual std::string_view name() const = 0;
+  virtual std::string_view name() const = 0;  // for errors and the log
+  // Makes the work durable; may suspend the fiber. After an error nothing of it is done.
   virtual Status commit() = 0;
+  // Undoes the work; cannot fail, because nobody could act on it.
   virtual void rollback() = 0;
 };
 
@@ -20,6 +23,7 @@ class UnitOfWork {
  public:
   // Joins once; the participant must outlive the end of the unit of work.
   void enlist(Participant* participant);
+  // Either ends the unit of work: the participants are forgotten.
   Status commit();
   void rollback();
   bool is_empty() const { return participants_.empty(); }

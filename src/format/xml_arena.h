@@ -12,6 +12,7 @@
 
 namespace millstream::format {
 
+// Grows by doubling; what it outgrew stays in the arena until the message ends.
 template <typename T>
 class ArenaVector {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -47,6 +48,7 @@ class ArenaVector {
   uint32_t capacity_ = 0;
 };
 
+// A text put together from parts; start() begins a new one and leaves the old bytes where they are.
 class ArenaText {
  public:
   void start() {

@@ -83,7 +83,6 @@ class XmlTokenizer {
   Status error_at(const char* reason, const char* position) const;
   // Makes the next and all later events kError, for faults that only the caller sees.
   XmlEvent fail(const char* reason, const char* position = nullptr);
-  bool has_failed() const { return reason_ != nullptr; }
 
   // --- For tree builders with their own fast loop over plain elements. They may consume "<name>",
   // plain text and "</name>" themselves while is_plain(), keeping pos() and open() right.

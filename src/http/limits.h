@@ -1,4 +1,4 @@
-// Limits and time-outs of HTTP/1.1 connections. Every one has a test that hits it.
+// Limits of HTTP/1.1 messages. Every one has a test that hits it. Thread: any.
 #pragma once
 #include <cstddef>
 #include <cstdint>

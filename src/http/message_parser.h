@@ -60,7 +60,6 @@ class HeadParser {
   RequestHead request_in(const char* data) const;
   ResponseHead response_in(const char* data) const;
   size_t head_bytes() const { return line_at_; }
-  bool has_started() const { return scanned_ > 0; }
   const ParseError& error() const { return error_; }
 
  private:
@@ -104,7 +103,6 @@ class ChunkedDecoder {
   ParseStatus decode(char* data, size_t& in, size_t size, size_t& out);
   void reset();
   const ParseError& error() const { return error_; }
-  uint64_t chunk_bytes_left() const { return left_; }
 
  private:
   enum class State : uint8_t { kSize, kExtension, kSizeEnd, kData, kDataCr, kDataLf, kTrailer };

@@ -62,8 +62,6 @@ class Request {
   const Headers& headers() const { return headers_; }
   // Contiguous, with at least net::Buffer::kPadding readable bytes behind it.
   std::string_view body() const { return body_; }
-  // The same bytes for parsers that work in place; never beyond body().size().
-  char* mutable_body() { return const_cast<char*>(body_.data()); }
   uint64_t id() const { return id_; }                 // unique in the server's life
   int64_t arrival_ns() const { return arrival_ns_; }  // reactor clock, when complete
   net::Reactor& reactor() const;                      // of the connection

@@ -13,6 +13,7 @@ namespace millstream::net {
 
 class BufferPool;
 
+// Memory on loan from a pool; movable, empty when default-made or moved from.
 class Buffer {
  public:
   static constexpr size_t kPadding = 64;
@@ -36,7 +37,7 @@ class Buffer {
 
  private:
   friend class BufferPool;
-  void swap(Buffer& other) {
+  void swap(Buffer& other) noexcept {
     std::swap(pool_, other.pool_);
     std::swap(data_, other.data_);
     std::swap(capacity_, other.capacity_);
@@ -52,6 +53,7 @@ class BufferPool {
  public:
   static constexpr size_t kMinBytes = 16 * 1024;
   static constexpr uint32_t kClasses = 17;  // 16 KiB ... 1 GiB
+  // What comes back beyond this is unmapped: a burst of long messages must not stay for ever.
   static constexpr size_t kKeepBytesMax = 256 * 1024 * 1024;
 
   explicit BufferPool(size_t keep_bytes_max = kKeepBytesMax) : keep_bytes_max_(keep_bytes_max) {}
@@ -63,6 +65,7 @@ class BufferPool {
   Buffer take(size_t capacity);
   // Moves to a buffer of at least `capacity`, keeping the first `used` bytes; false: out of memory.
   bool grow(Buffer& buffer, size_t used, size_t capacity);
+  // Mapped = in use + kept for the next taker.
   size_t kept_bytes() const { return kept_bytes_; }
   size_t mapped_bytes() const { return mapped_bytes_; }
   size_t in_use_bytes() const { return mapped_bytes_ - kept_bytes_; }

@@ -1,5 +1,5 @@
 // Absolute times in net and http: nanoseconds of the reactor's monotonic clock. kNever: no
-// time-out.
+// time-out. Thread: any.
 #pragma once
 #include <cstdint>
 

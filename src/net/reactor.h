@@ -2,6 +2,7 @@
 // only way in from another thread is post(). Everything else is called on the reactor's thread.
 // Ownership: a reactor owns its fibers, stacks and buffers; watched handlers belong to others, who
 // unwatch before they die. Destroy it after run() has returned.
+// Thread: the reactor's own; what says "any thread" is for all.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -52,9 +53,10 @@ class Reactor {
   void stop();  // any thread
   // Any thread. Tasks run outside fibers, in order; when run() has returned, on the calling thread.
   void post(std::function<void()> task);
+  // Any thread: look at the clock again.
   void poke() {
     post([] {});
-  }  // any thread: look at the clock again
+  }
 
   // Runs the task in a fiber: at once when called outside fibers on the reactor's thread, soon
   // after otherwise. spawn() is for any thread, the raw form for the reactor's own.
@@ -67,10 +69,10 @@ class Reactor {
   void cancel(Timer& timer) { timers_.cancel(timer); }
   BufferPool& buffers() { return buffers_; }
 
+  // Adds the descriptor to the epoll set, edge-triggered; unwatch() drops events not yet delivered.
   Status watch(int fd, IoHandler& handler, uint32_t epoll_events);
   void unwatch(int fd, IoHandler& handler);
 
-  size_t fibers_live() const { return fibers_live_; }
   size_t fibers_created() const { return fibers_.size(); }
 
  private:

@@ -1,6 +1,6 @@
 // A connected TCP socket used by fibers: reads and writes suspend the calling fiber until the
-// deadline. One reader and one writer fiber at a time. Belongs to the reactor on whose thread it
-// was made.
+// deadline. One reader and one writer fiber at a time.
+// Thread: that of the reactor it was made on.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -34,8 +34,6 @@ constexpr std::string_view kKnownUnsupported[] = {
 
 }  // namespace
 
-std::span<const tree::Domain* const> all_domains() { return kDomains; }
-
 const tree::Domain* find_domain(std::string_view name) {
   if (text::equals_ignoring_ascii_case(name, "XML")) name = "XMLNS";
   for (const tree::Domain* d : kDomains) {

@@ -12,7 +12,6 @@ namespace millstream::parsers {
 // (MQHRF2, WSINPHDR, ...); exact case first, then any case. Null when there is none.
 // "XML" gives the XMLNS domain: name the folder after what was asked for, not after domain->name.
 const tree::Domain* find_domain(std::string_view name);
-std::span<const tree::Domain* const> all_domains();
 // Only when find_domain said no: why, as a sentence, e.g. for DFDL: "The DFDL domain is not
 // supported yet."
 std::string unsupported_domain_reason(std::string_view name);

@@ -1,4 +1,5 @@
-// The syntax tree of XPath 1.0. Internal to src/query. Thread: any once built.
+// The syntax tree of XPath 1.0 (W3C, 16 November 1999). Internal to src/query.
+// Thread: any once built.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -7,6 +8,7 @@
 
 namespace millstream::query {
 
+// Section 2.2.
 enum class XPathAxis : uint8_t {
   kChild,
   kDescendant,
@@ -23,15 +25,18 @@ enum class XPathAxis : uint8_t {
   kNamespace,
 };
 
+// Positions on these count backwards in document order (section 2.4).
 inline bool is_reverse_axis(XPathAxis a) {
   return a == XPathAxis::kParent || a == XPathAxis::kAncestor || a == XPathAxis::kAncestorOrSelf ||
          a == XPathAxis::kPreceding || a == XPathAxis::kPrecedingSibling;
 }
 
+// Node tests, section 2.3.
 enum class XPathTest : uint8_t { kName, kAnyName, kAnyInNamespace, kNode, kText, kComment, kPi };
 
 struct XPathExpr;
 
+// One location step: axis, test, predicates.
 struct XPathStep {
   XPathAxis axis = XPathAxis::kChild;
   XPathTest test = XPathTest::kNode;
@@ -64,6 +69,7 @@ enum class XPathOp : uint8_t {
   kPath,
 };
 
+// The core function library, section 4, in its order.
 enum class XPathFunction : uint8_t {
   kLast,
   kPosition,
@@ -94,6 +100,7 @@ enum class XPathFunction : uint8_t {
   kRound,
 };
 
+// Any expression; `op` says which members count.
 struct XPathExpr {
   XPathOp op = XPathOp::kLiteral;
   XPathFunction function = XPathFunction::kLast;

@@ -1,4 +1,6 @@
-// One evaluation of an XPath. Internal to src/query. Thread: that of the message.
+// One evaluation of an XPath: a walk over its syntax tree. Internal to src/query. Steps are counted
+// against a budget, so that `//*//*` over a long message ends with an error.
+// Thread: that of the message.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,6 +18,7 @@ class XPathEvaluation {
   Result<XPathValue> run(const XPathExpr& e);
 
  private:
+  // The context of an expression (XPath 1.0, section 1): node, position from 1, size.
   struct Focus {
     XPathNode node;
     size_t position = 1;

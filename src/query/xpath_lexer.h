@@ -1,4 +1,5 @@
 // Tokens of XPath 1.0 (section 3.7), with its rules that tell operators from names. Internal.
+// Thread: one.
 #pragma once
 #include <cstdint>
 #include <string_view>

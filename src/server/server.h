@@ -21,8 +21,8 @@ namespace millstream::server {
 struct ServerOptions {
   DeploymentInput deployment;
   std::string host = "0.0.0.0";
-  int http_port =
-      -1;         // -1: overrides/server.conf.yaml, server.conf.yaml, else 7800; 0: any free one
+  // -1: overrides/server.conf.yaml, server.conf.yaml, else 7800; 0: any free one.
+  int http_port = -1;
   int cores = 0;  // 0: as many as the machine has
   size_t in_flight_max = 10'000;
   size_t body_bytes_max = 64u << 20;
@@ -31,6 +31,7 @@ struct ServerOptions {
   int statistics_interval_s = 20;
 };
 
+// Owns all its parts.
 class Server {
  public:
   static constexpr int kDefaultHttpPort = 7800;

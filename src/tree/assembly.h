@@ -2,9 +2,8 @@
 // ExceptionList, all in one arena with one set of names.
 //
 // MessageAssembly is a small view (four pointers): a node that changes a tree makes a new one and
-// points to it; what it does not replace it passes on. Environment is the same element for the whole
-// life of the message.
-// Lifetime: trees live until MessageArena::reset(). Thread: one.
+// points to it; what it does not replace it passes on. Environment is the same element for the
+// whole life of the message. Lifetime: trees live until MessageArena::reset(). Thread: one.
 #pragma once
 #include <memory>
 #include <string>

@@ -1,5 +1,6 @@
 // A domain: how bytes become a tree under a domain root and back. src/parsers has one Domain a
 // folder (xmlnsc, json, blob, ...) and registers them in parsers/domains.h.
+// Thread: a Domain any, its functions that of the message.
 #pragma once
 #include <cstdint>
 #include <string>

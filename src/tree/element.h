@@ -64,8 +64,8 @@ struct DomainRoot : Element {
 // not run).
 class BodyParser {
  public:
-  // Parses until `e` has a (further) complete child head after `after` (null: a first child), or `e`
-  // is closed. On failure it stores the error in the context and closes all open elements.
+  // Parses until `e` has a (further) complete child head after `after` (null: a first child), or
+  // `e` is closed. On failure it stores the error in the context and closes all open elements.
   virtual void parse_child(Element* e, Element* after) = 0;
   // Parses until `e` is closed.
   virtual void parse_all(Element* e) = 0;

@@ -1,6 +1,7 @@
 // Field type codes of tree elements, as FIELDTYPE() shows them and the TYPE clauses of ESQL name
 // them. Generic classes sit in the high byte; each parser owns the low 24 bits.
 // Sources: spec B6 (XMLNSC, JSON); XMLNS codes are our own choice inside the generic classes.
+// Thread: any.
 #pragma once
 #include <cstdint>
 

@@ -4,6 +4,7 @@
 // buffer they point into. A decimal whose coefficient fits 64 bits is stored inline, any other as a
 // pointer to a Decimal in the arena (value/decimal.h). NULL has no type of its own.
 // Text is counted in Unicode code points everywhere (LENGTH, SUBSTRING, POSITION).
+// Thread: any (no sharing); that of the message for what points into its arena.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -17,16 +18,38 @@ namespace millstream::value {
 class Decimal;
 
 enum class Kind : uint8_t {
-  kNull, kBoolean, kInteger, kFloat, kDecimal, kCharacter, kBlob, kBit,
-  kDate, kTime, kGmtTime, kTimestamp, kGmtTimestamp, kInterval,
+  kNull,
+  kBoolean,
+  kInteger,
+  kFloat,
+  kDecimal,
+  kCharacter,
+  kBlob,
+  kBit,
+  kDate,
+  kTime,
+  kGmtTime,
+  kTimestamp,
+  kGmtTimestamp,
+  kInterval,
 };
 std::string_view kind_name(Kind kind);  // "CHARACTER", "GMTTIMESTAMP", ...; NULL is "UNKNOWN"
 
 // Interval qualifiers; kYear..kYearToMonth count months, the others microseconds.
 enum class IntervalQualifier : uint8_t {
-  kYear, kYearToMonth, kMonth,
-  kDay, kDayToHour, kDayToMinute, kDayToSecond, kHour, kHourToMinute, kHourToSecond,
-  kMinute, kMinuteToSecond, kSecond,
+  kYear,
+  kYearToMonth,
+  kMonth,
+  kDay,
+  kDayToHour,
+  kDayToMinute,
+  kDayToSecond,
+  kHour,
+  kHourToMinute,
+  kHourToSecond,
+  kMinute,
+  kMinuteToSecond,
+  kSecond,
 };
 inline bool is_year_month(IntervalQualifier q) { return q <= IntervalQualifier::kMonth; }
 
@@ -34,7 +57,7 @@ struct Value {
   Kind kind = Kind::kNull;
   uint8_t qualifier = 0;  // IntervalQualifier; for kDecimal: 1 = inline (see below)
   uint16_t spare = 0;     // free for the holder (the tree keeps element flags here)
-  uint32_t size = 0;      // bytes of text or blob; bits of a bit string; exponent of an inline decimal
+  uint32_t size = 0;  // bytes of text or blob; bits of a bit string; exponent of an inline decimal
   union {
     int64_t integer = 0;  // boolean 0/1, integer, inline decimal coefficient, date/time/interval
     double real;
@@ -43,7 +66,7 @@ struct Value {
   };
 
   bool is_null() const { return kind == Kind::kNull; }
-  std::string_view text() const { return {data, size}; }   // kCharacter and kBlob
+  std::string_view text() const { return {data, size}; }  // kCharacter and kBlob
   bool boolean() const { return integer != 0; }
   IntervalQualifier interval_qualifier() const { return static_cast<IntervalQualifier>(qualifier); }
   bool is_inline_decimal() const { return kind == Kind::kDecimal && qualifier == 1; }

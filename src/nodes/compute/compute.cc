@@ -133,8 +133,8 @@ Status Compute::send(flow::Invocation& invocation, const tree::MessageAssembly& 
 Result<std::unique_ptr<flow::Node>> create_compute(flow::NodeBuildContext& context) {
   ComputeProperties properties =
       MS_TRY(read_compute_properties(context.definition.properties, context.diagnostics));
-  auto node = std::make_unique<Compute>(properties.compute_mode,
-                                        tree::intern_root_names(context.names));
+  auto node =
+      std::make_unique<Compute>(properties.compute_mode, tree::intern_root_names(context.names));
   MS_TRY(node->bind(context, properties.compute_expression));
   return std::unique_ptr<flow::Node>(std::move(node));
 }

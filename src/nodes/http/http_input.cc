@@ -363,23 +363,15 @@ Result<std::unique_ptr<flow::Node>> create_http_input(flow::NodeBuildContext& co
   auto* listener = context.services.find<HttpListener>();
   if (!listener) return base::make_error(errors::kNoListener, {context.definition.label});
   parsers::headers::intern_header_names(context.names);
-  for (const char* name : {"Root",
-                           "LocalEnvironment",
-                           "Environment",
-                           "ExceptionList",
-                           "HTTPInputHeader",
-                           "Host",
-                           "User-Agent",
-                           "Accept",
-                           "Content-Type",
-                           "Content-Length",
-                           "Connection"}) {
+  for (const char* name :
+       {"Root", "LocalEnvironment", "Environment", "ExceptionList", "HTTPInputHeader", "Host",
+        "User-Agent", "Accept", "Content-Type", "Content-Length", "Connection"}) {
     context.names.intern_qname("", name);
   }
   body.folder_name = context.names.intern_qname("", body.folder);
-  return std::unique_ptr<flow::Node>(
-      new HttpInput(std::move(properties), std::move(pattern), std::move(body),
-                    InputNames(context.names), *listener));
+  return std::unique_ptr<flow::Node>(new HttpInput(std::move(properties), std::move(pattern),
+                                                   std::move(body), InputNames(context.names),
+                                                   *listener));
 }
 
 }  // namespace millstream::nodes::http

@@ -1,4 +1,6 @@
-// The two functions of an XML Domain record, for a parser class and a dialect.
+// The two functions of an XML tree::Domain (tree/domain.h), for a parser class and a dialect, so
+// that XMLNSC and XMLNS differ in nothing but their parser and their field types.
+// Thread: that of the message.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,6 +11,7 @@
 
 namespace millstream::parsers::common {
 
+// Domain::parse. On demand, unless `options` wants the errors at once.
 template <typename Parser>
 Status parse_xml_body(tree::TreeContext& context, tree::DomainRoot* root, std::string_view bytes,
                       const tree::ParseOptions& options) {
@@ -20,6 +23,7 @@ Status parse_xml_body(tree::TreeContext& context, tree::DomainRoot* root, std::s
   return context.take_parse_error();
 }
 
+// Domain::serialise. Appends to `out` in the CCSID of `options`; after an error `out` is as before.
 template <typename Parser>
 Status serialise_xml_body(tree::TreeContext& context, tree::Element* e, const XmlDialect& dialect,
                           const tree::Domain& domain, const tree::SerialiseOptions& options,

@@ -1,4 +1,5 @@
 // Character sets of XML documents: input to UTF-8 and output to the CCSID of the message.
+// Thread: any.
 #pragma once
 #include <cstdint>
 #include <string>
