@@ -195,6 +195,11 @@ void append_xml_value(const Value& v, std::string& out) {
   }
 }
 
+bool is_plain_xml_text(std::string_view text) {
+  const char* end = text.data() + text.size();
+  return next_special(text.data(), end) >= end;
+}
+
 size_t append_xml_escaped(std::string_view text, XmlContext where, std::string& out) {
   const char* p = text.data();
   const char* end = p + text.size();

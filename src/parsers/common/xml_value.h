@@ -18,5 +18,7 @@ enum class XmlContext : uint8_t { kText, kDoubleQuotes, kSingleQuotes };
 size_t append_xml_escaped(std::string_view text, XmlContext where, std::string& out);
 // The same check without writing.
 size_t find_illegal_xml(std::string_view text);
+// Nothing in it needs a second look, neither escaping nor a check. False negatives are allowed.
+bool is_plain_xml_text(std::string_view text);
 
 }  // namespace millstream::parsers::common

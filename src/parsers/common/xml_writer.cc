@@ -1,6 +1,7 @@
 #include "parsers/common/xml_writer.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "format/xml_chars.h"
 #include "parsers/common/errors_gen.h"
@@ -98,6 +99,7 @@ Status XmlTreeWriter::write_element(Element* top) {
     o.child = tree::next_sibling(c);
     XmlNode kind = dialect_.classify(c->type);
     if (is_attribute_like(kind)) continue;
+    if (kind == XmlNode::kElement && try_leaf(c)) continue;
     if (is_element_node(kind)) {
       MS_TRY(begin(c));
     } else {
@@ -106,6 +108,34 @@ Status XmlTreeWriter::write_element(Element* top) {
   }
   if (context_.has_parse_error()) return context_.take_parse_error();
   return {};
+}
+
+// Most of a message: a field of no namespace with plain text, a name that was checked before, and
+// no declaration in sight. False: nothing was written.
+bool XmlTreeWriter::try_leaf(Element* e) {
+  const base::Name* name = e->name->local;
+  const std::string_view text = e->scalar.text();
+  if (e->first || e->is_open() || e->scalar.kind != Kind::kCharacter || text.empty() ||
+      e->name->ns->size != 0 || !bindings_.empty() || dialect_.has_text_children ||
+      checked_[name->hash % checked_.size()] != name || !is_plain_xml_text(text)) {
+    return false;
+  }
+  const size_t at = out_.size();
+  out_.resize(at + 2 * name->size + text.size() + 5);
+  char* p = out_.data() + at;
+  auto put = [&p](const char* from, size_t size) {
+    std::memcpy(p, from, size);
+    p += size;
+  };
+  *p++ = '<';
+  put(name->data, name->size);
+  *p++ = '>';
+  put(text.data(), text.size());
+  *p++ = '<';
+  *p++ = '/';
+  put(name->data, name->size);
+  *p = '>';
+  return true;
 }
 
 // The start tag and the value; pushes the element when it has children to write.

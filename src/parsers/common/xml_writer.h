@@ -67,6 +67,7 @@ class XmlTreeWriter {
     uint32_t bindings;
   };
 
+  bool try_leaf(tree::Element* e);
   Status begin(tree::Element* e);
   Status write_attributes(tree::Element* e);
   Status check_unique(tree::Element* e);
