@@ -28,6 +28,22 @@ constexpr common::XmlAttributeTypes kXmlnscAttributeTypes{
 bool is_name_start_byte(char c) { return (format::kXmlNameByte[static_cast<uint8_t>(c)] & 6) != 0; }
 bool is_low(char c) { return static_cast<uint8_t>(c) <= ' '; }
 
+// For run_plain. Null: the tokenizer must judge what stands there.
+inline const base::QName* plain_name(common::XmlNamespaces& namespaces, XmlNameCache& cache,
+                                     const char* name, uint32_t size) {
+  const base::QName* qname = namespaces.cached(cache, name, size, true);
+  if (__builtin_expect(qname != nullptr, 1)) return qname;
+  // Seen for the first time in this scope.
+  return format::is_xml_name({name, size}) ? namespaces.element_name({name, size}) : nullptr;
+}
+inline const char* plain_text_stop(const char* text, const char* end) {
+  const char* stop = is_low(*text) ? scan::skip_space(text, end) : scan::text_stop(text, end);
+  if (__builtin_expect(stop < end && *stop != '<', 0)) {
+    return format::XmlTokenizer::plain_text_end(stop, end);
+  }
+  return stop;
+}
+
 }  // namespace
 
 tree::BodyParser* XmlnscParser::clone_for(tree::TreeContext& context, tree::DomainRoot* target) {
@@ -76,19 +92,11 @@ bool XmlnscParser::run_plain(Element* target, bool is_all) {
     const char* after_name = scan::name_end(name, end);
     auto size = static_cast<uint32_t>(after_name - name);
     if (end - after_name < kRoom || *after_name != '>') break;
-    const base::QName* qname = namespaces_.cached(cache, name, size, true);
-    if (__builtin_expect(!qname, 0)) {
-      // Seen for the first time in this scope. What is no name is left to the tokenizer.
-      if (!format::is_xml_name({name, size})) break;
-      qname = namespaces_.element_name({name, size});
-      if (!qname) break;
-    }
+    const base::QName* qname = plain_name(namespaces_, cache, name, size);
+    if (!qname) break;
     const char* text = after_name + 1;
-    const char* stop = is_low(*text) ? scan::skip_space(text, end) : scan::text_stop(text, end);
-    if (__builtin_expect(stop < end && *stop != '<', 0)) {
-      stop = format::XmlTokenizer::plain_text_end(stop, end);
-      if (!stop) break;
-    }
+    const char* stop = plain_text_stop(text, end);
+    if (!stop) break;
     if (end - stop < kRoom + static_cast<ptrdiff_t>(size) || *stop != '<') break;
     if (stop[1] == '/') {
       if (is_low(*text) && std::memchr(text, '\r', static_cast<size_t>(stop - text))) break;
