@@ -1,7 +1,8 @@
-// Small things about ASCII text that several folders need: hexadecimal digits, and blanks around a
-// value. For code points and case see text/utf8.h.
-// Returned views are parts of what was passed. Thread: any.
+// Small things about ASCII text that several folders need: digits, and blanks around a value. For
+// code points and case see text/utf8.h. Returned views are parts of what was passed. Thread: any.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,18 @@ inline void append_hex(std::string& out, std::string_view bytes) {
     out.push_back(kLowerHexDigits[c >> 4]);
     out.push_back(kLowerHexDigits[c & 15]);
   }
+}
+
+// A number that is not negative, with zeros before it up to `width` digits.
+inline void append_padded(std::string& out, int64_t number, size_t width) {
+  char digits[20];
+  size_t n = 0;
+  do {
+    digits[n++] = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number > 0);
+  if (n < width) out.append(width - n, '0');
+  while (n > 0) out.push_back(digits[--n]);
 }
 
 // Blank, tab and line ends: what files and headers may have around a value.

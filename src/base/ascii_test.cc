@@ -15,6 +15,18 @@ TEST_CASE("ascii: hexadecimal digits") {
   CHECK(out == "X'007fff");
 }
 
+TEST_CASE("ascii: numbers with leading zeros") {
+  std::string out;
+  append_padded(out, 0, 1);
+  append_padded(out, 7, 2);
+  append_padded(out, 2024, 2);
+  append_padded(out, INT64_MAX, 4);
+  CHECK(out ==
+        "007"
+        "2024"
+        "9223372036854775807");
+}
+
 TEST_CASE("ascii: white space around a value") {
   CHECK(trim_white_space(" \t\r\n a b \n") == "a b");
   CHECK(trim_white_space(" \t\r\n ").empty());

@@ -3,6 +3,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "base/ascii.h"
 #include "value/datetime.h"
 #include "value/datetime_pattern.h"
 #include "value/errors_gen.h"
@@ -13,17 +14,6 @@ namespace {
 constexpr std::string_view kPatternLetters = "adDeEFGhHIkKmMsSTUwWyYzZ";
 
 bool is_ascii_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
-
-void put_number(std::string& out, int64_t v, int width) {
-  char digits[24];  // never negative here
-  int n = 0;
-  do {
-    digits[n++] = static_cast<char>('0' + v % 10);
-    v /= 10;
-  } while (v > 0);
-  for (int i = n; i < width; ++i) out.push_back('0');
-  while (n > 0) out.push_back(digits[--n]);
-}
 
 // What the letters of one pattern are computed from.
 struct FormatSource {
@@ -70,25 +60,25 @@ void put_offset(std::string& out, int32_t offset, int count, bool has_u) {
   int32_t minutes = (offset < 0 ? -offset : offset) / 60;
   if (count == 4) out += "GMT";
   out.push_back(offset < 0 ? '-' : '+');
-  put_number(out, minutes / 60, count == 1 ? 1 : 2);
+  base::append_padded(out, minutes / 60, count == 1 ? 1 : 2);
   if (count <= 2 && minutes % 60 == 0) return;
   if (count < 5) out.push_back(':');
-  put_number(out, minutes % 60, 2);
+  base::append_padded(out, minutes % 60, 2);
 }
 
 void put_fraction(std::string& out, int32_t micros, int count) {
   std::string digits;
-  put_number(digits, micros, 6);
+  base::append_padded(digits, micros, 6);
   if (count > 6) digits.append(static_cast<size_t>(count - 6), '0');
   out += std::string_view(digits).substr(0, static_cast<size_t>(count));
 }
 
 void put_iso_time(std::string& out, const FormatSource& s, bool has_u) {
-  put_number(out, s.f.hour, 2);
+  base::append_padded(out, s.f.hour, 2);
   out.push_back(':');
-  put_number(out, s.f.minute, 2);
+  base::append_padded(out, s.f.minute, 2);
   out.push_back(':');
-  put_number(out, s.f.second, 2);
+  base::append_padded(out, s.f.second, 2);
   out.push_back('.');
   put_fraction(out, s.f.micros, 3);
   put_offset(out, s.offset, 3, has_u);
@@ -96,11 +86,11 @@ void put_iso_time(std::string& out, const FormatSource& s, bool has_u) {
 
 void put_iso(std::string& out, const FormatSource& s, bool has_u) {
   if (s.has_date) {
-    put_number(out, s.f.year, 4);
+    base::append_padded(out, s.f.year, 4);
     out.push_back('-');
-    put_number(out, s.f.month, 2);
+    base::append_padded(out, s.f.month, 2);
     out.push_back('-');
-    put_number(out, s.f.day, 2);
+    base::append_padded(out, s.f.day, 2);
   }
   if (s.has_date && s.has_time) out.push_back('T');
   if (s.has_time) put_iso_time(out, s, has_u);
@@ -108,7 +98,7 @@ void put_iso(std::string& out, const FormatSource& s, bool has_u) {
 
 void put_year(std::string& out, int64_t year, int count) {
   if (count == 2) year %= 100;
-  put_number(out, year, count);
+  base::append_padded(out, year, count);
 }
 
 void put_name(std::string& out, std::string_view name, int count) {
@@ -125,50 +115,50 @@ void put_token(std::string& out, const PatternToken& t, const FormatSource& s) {
       out += s.f.hour < 12 ? "AM" : "PM";
       break;
     case 'd':
-      put_number(out, s.f.day, t.count);
+      base::append_padded(out, s.f.day, t.count);
       break;
     case 'D':
-      put_number(out, day_of_year(s.days), t.count);
+      base::append_padded(out, day_of_year(s.days), t.count);
       break;
     case 'e':
-      put_number(out, day_of_week(s.days), t.count);
+      base::append_padded(out, day_of_week(s.days), t.count);
       break;
     case 'E':
       put_name(out, weekday_name(day_of_week(s.days) - 1), t.count);
       break;
     case 'F':
-      put_number(out, (s.f.day - 1) / 7 + 1, t.count);
+      base::append_padded(out, (s.f.day - 1) / 7 + 1, t.count);
       break;
     case 'G':
       out += "AD";
       break;
     case 'h':
-      put_number(out, hour12 == 0 ? 12 : hour12, t.count);
+      base::append_padded(out, hour12 == 0 ? 12 : hour12, t.count);
       break;
     case 'H':
-      put_number(out, s.f.hour, t.count);
+      base::append_padded(out, s.f.hour, t.count);
       break;
     case 'I':
       put_iso(out, s, t.has_u);
       break;
     case 'k':
-      put_number(out, s.f.hour == 0 ? 24 : s.f.hour, t.count);
+      base::append_padded(out, s.f.hour == 0 ? 24 : s.f.hour, t.count);
       break;
     case 'K':
-      put_number(out, hour12, t.count);
+      base::append_padded(out, hour12, t.count);
       break;
     case 'm':
-      put_number(out, s.f.minute, t.count);
+      base::append_padded(out, s.f.minute, t.count);
       break;
     case 'M':
       if (t.count >= 3) {
         put_name(out, month_name(s.f.month - 1), t.count);
       } else {
-        put_number(out, s.f.month, t.count);
+        base::append_padded(out, s.f.month, t.count);
       }
       break;
     case 's':
-      put_number(out, s.f.second, t.count);
+      base::append_padded(out, s.f.second, t.count);
       break;
     case 'S':
       put_fraction(out, s.f.micros, t.count);
@@ -177,10 +167,10 @@ void put_token(std::string& out, const PatternToken& t, const FormatSource& s) {
       put_iso_time(out, s, t.has_u);
       break;
     case 'w':
-      put_number(out, week_of_year(s.days), t.count);
+      base::append_padded(out, week_of_year(s.days), t.count);
       break;
     case 'W':
-      put_number(out, week_of_month(s.days), t.count);
+      base::append_padded(out, week_of_month(s.days), t.count);
       break;
     case 'y':
       put_year(out, s.f.year, t.count);

@@ -126,33 +126,22 @@ bool take_quoted(std::string_view& s, std::string_view& body) {
   return true;
 }
 
-void append_padded(std::string& out, int64_t v, int width) {
-  char digits[24];
-  int n = 0;
-  do {
-    digits[n++] = static_cast<char>('0' + v % 10);
-    v /= 10;
-  } while (v > 0);
-  for (int i = n; i < width; ++i) out.push_back('0');
-  while (n > 0) out.push_back(digits[--n]);
-}
-
 void append_date(std::string& out, const DateTimeFields& f) {
-  append_padded(out, f.year, 4);
+  base::append_padded(out, f.year, 4);
   out.push_back('-');
-  append_padded(out, f.month, 2);
+  base::append_padded(out, f.month, 2);
   out.push_back('-');
-  append_padded(out, f.day, 2);
+  base::append_padded(out, f.day, 2);
 }
 
 void append_time(std::string& out, const DateTimeFields& f) {
-  append_padded(out, f.hour, 2);
+  base::append_padded(out, f.hour, 2);
   out.push_back(':');
-  append_padded(out, f.minute, 2);
+  base::append_padded(out, f.minute, 2);
   out.push_back(':');
-  append_padded(out, f.second, 2);
+  base::append_padded(out, f.second, 2);
   out.push_back('.');
-  append_padded(out, f.micros, 6);
+  base::append_padded(out, f.micros, 6);
 }
 
 struct IntervalField {
@@ -196,11 +185,11 @@ void append_interval(std::string& out, const Value& v) {
   for_each_interval_field(q, [&](const IntervalField& field, bool is_first) {
     if (!is_first) out.push_back(field.separator);
     auto unit = static_cast<uint64_t>(field.unit);
-    append_padded(out, static_cast<int64_t>(rest / unit), is_first ? 1 : 2);
+    base::append_padded(out, static_cast<int64_t>(rest / unit), is_first ? 1 : 2);
     rest %= unit;
     if (field.field == Q::kSecond) {
       out.push_back('.');
-      append_padded(out, static_cast<int64_t>(rest), 6);
+      base::append_padded(out, static_cast<int64_t>(rest), 6);
     }
     return true;
   });

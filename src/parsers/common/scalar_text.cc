@@ -14,28 +14,22 @@ namespace {
 using value::Kind;
 using value::Value;
 
-void append_padded(std::string& out, int64_t number, size_t width) {
-  std::string digits = std::to_string(number);
-  if (digits.size() < width) out.append(width - digits.size(), '0');
-  out += digits;
-}
-
 void append_date_part(std::string& out, const value::DateTimeFields& f) {
-  append_padded(out, f.year, 4);
+  base::append_padded(out, f.year, 4);
   out.push_back('-');
-  append_padded(out, f.month, 2);
+  base::append_padded(out, f.month, 2);
   out.push_back('-');
-  append_padded(out, f.day, 2);
+  base::append_padded(out, f.day, 2);
 }
 
 void append_time_part(std::string& out, const value::DateTimeFields& f) {
-  append_padded(out, f.hour, 2);
+  base::append_padded(out, f.hour, 2);
   out.push_back(':');
-  append_padded(out, f.minute, 2);
+  base::append_padded(out, f.minute, 2);
   out.push_back(':');
-  append_padded(out, f.second, 2);
+  base::append_padded(out, f.second, 2);
   out.push_back('.');
-  append_padded(out, f.micros, 6);
+  base::append_padded(out, f.micros, 6);
 }
 
 void append_datetime(std::string& out, const Value& v) {
@@ -81,7 +75,7 @@ void append_duration(std::string& out, const Value& v) {
   out += std::to_string(n / value::kMicrosPerSecond);
   if (n % value::kMicrosPerSecond) {
     out.push_back('.');
-    append_padded(out, static_cast<int64_t>(n % value::kMicrosPerSecond), 6);
+    base::append_padded(out, static_cast<int64_t>(n % value::kMicrosPerSecond), 6);
   }
   out.push_back('S');
 }
