@@ -3,6 +3,7 @@
 // Thread: add and remove while deploying (any thread); handle() from every reactor, which takes a
 // reference to an immutable table.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -35,8 +36,8 @@ Result<UrlPattern> parse_url_specifier(std::string_view specifier);
 class HttpListener {
  public:
   // The port is for endpoint texts and X-Server-Port; set once it is bound.
-  void set_port(int port) { port_ = port; }
-  int port() const { return port_; }
+  void set_port(int port) { port_.store(port, std::memory_order_relaxed); }
+  int port() const { return port_.load(std::memory_order_relaxed); }
   Status add(const UrlPattern& pattern, std::shared_ptr<UrlHandler> handler);
   void remove(const UrlHandler* handler);
   // In a fiber: the server's handler. Unknown URL: 404.
@@ -55,7 +56,7 @@ class HttpListener {
   std::mutex mutex_;  // serialises changes; leaf lock
   std::shared_ptr<const Table> table_ = std::make_shared<Table>();
   RequestTable requests_;
-  int port_ = 0;
+  std::atomic<int> port_{0};  // requests may come before the server has told it
 };
 
 }  // namespace millstream::nodes::http
