@@ -130,10 +130,10 @@ sanitizer() {
 
 lane_asan() {
   ASAN_OPTIONS=detect_stack_use_after_return=0:strict_string_checks=1 \
-    sanitizer asan base text io value format http tree mqi query parsers esql ace
+    sanitizer asan base text io value format http tree mqi query parsers esql flow nodes ace
 }
 
-lane_tsan() { TSAN_OPTIONS=halt_on_error=1 sanitizer tsan net flow http; }
+lane_tsan() { TSAN_OPTIONS=halt_on_error=1 sanitizer tsan net flow http nodes; }
 
 titles() {
   case $1 in

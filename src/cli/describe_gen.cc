@@ -818,10 +818,10 @@ constexpr Topic kTopics[] = {
      "The pattern of the Trace node: {0}\n"
      "\n"
      "Error, found while loading. Each dollar sign with a brace must be closed by a brace and hold an ESQL expression.\n"},
-    {"error", "MS1865", "The destination of Trace node '{0}' is a file, but filePath is empty.",
-     "The destination of Trace node '{0}' is a file, but filePath is empty.\n"
+    {"error", "MS1865", "The destination of Trace node '{0}' is a file, but filePath is empty: it writes nothing.",
+     "The destination of Trace node '{0}' is a file, but filePath is empty: it writes nothing.\n"
      "\n"
-     "Error, found while loading. Give filePath, or choose another destination.\n"},
+     "Warning, found while loading. Give filePath, or choose another destination.\n"},
     {"error", "MS1900", "'{0}' is not well-formed XML: {1}.",
      "'{0}' is not well-formed XML: {1}.\n"
      "\n"

@@ -15,7 +15,7 @@ inline constexpr base::ErrorCode kNoEsql{"MS1863", 1863, base::ExceptionKind::kC
     "Node '{0}' needs the ESQL of an application, and there is none."};
 inline constexpr base::ErrorCode kBadPattern{"MS1864", 1864, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The pattern of the Trace node: {0}"};
-inline constexpr base::ErrorCode kNoTraceFile{"MS1865", 1865, base::ExceptionKind::kConfiguration, base::Severity::kError,
-    "The destination of Trace node '{0}' is a file, but filePath is empty."};
+inline constexpr base::ErrorCode kNoTraceFile{"MS1865", 1865, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "The destination of Trace node '{0}' is a file, but filePath is empty: it writes nothing."};
 
 }  // namespace millstream::nodes::compute::errors

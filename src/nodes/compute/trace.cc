@@ -152,7 +152,11 @@ Result<std::unique_ptr<flow::Node>> create_trace(flow::NodeBuildContext& context
   TraceProperties properties =
       MS_TRY(read_trace_properties(context.definition.properties, context.diagnostics));
   if (properties.destination == Destination::kFile && properties.file_path.empty()) {
-    return base::make_error(errors::kNoTraceFile, {context.definition.label});
+    // Real flows have such nodes, and the product runs them.
+    Status status = base::make_error(errors::kNoTraceFile, {context.definition.label});
+    context.diagnostics.warning(context.definition.properties.position, "MS1865",
+                                status.error().text);
+    properties.destination = Destination::kNone;
   }
   EsqlFacts facts = MS_TRY(make_esql_facts(context));
   std::vector<Piece> pieces =
