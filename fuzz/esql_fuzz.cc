@@ -55,9 +55,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 3) {
-    case 0: run_file(text); break;
-    case 1: run_eval(text, false); break;
-    default: run_eval(text, true); break;
+    case 0:
+      run_file(text);
+      break;
+    case 1:
+      run_eval(text, false);
+      break;
+    default:
+      run_eval(text, true);
+      break;
   }
   return 0;
 }
