@@ -1,4 +1,4 @@
-// Scalar values as XML documents show them, and escaping.
+// Scalar values as XML documents show them, and escaping. Thread: any.
 #pragma once
 #include <string>
 #include <string_view>

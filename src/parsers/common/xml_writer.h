@@ -80,7 +80,6 @@ class XmlTreeWriter {
   void end(const Open& open);
   Status write_node(tree::Element* e, XmlNode kind);
   Status write_text(tree::Element* e, bool is_cdata);
-  Status write_attribute(tree::Element* e, std::string_view prefix, bool is_single);
   Status write_declaration(tree::Element* e);
   Status write_doctype(tree::Element* e);
   Status check_name(const base::Name* name);
