@@ -22,8 +22,9 @@ void* operator new(size_t size) {
   if (void* p = std::malloc(size ? size : 1)) return p;
   std::abort();
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
+// Not inlined: g++ would take the free() for that of memory from a library's operator new.
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
 
 namespace net = millstream::net;
 namespace http = millstream::http;
