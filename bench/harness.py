@@ -98,6 +98,8 @@ class Lab:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def spawn(self, command, cores, out=subprocess.DEVNULL):
+        if isinstance(command[0], pathlib.Path) and not (ROOT / command[0]).exists():
+            raise SystemExit(f"{command[0]} is not built: `make bench` builds it")
         pinned = [tool("taskset"), "-c", cores] if cores else []
         process = subprocess.Popen(pinned + [str(c) for c in command], stdout=out,
                                    stderr=subprocess.STDOUT, cwd=ROOT)

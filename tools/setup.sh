@@ -8,7 +8,7 @@ build="g++ make cmake ninja-build ccache mold libboost-context1.81-dev libsimdjs
 test="doctest-dev libxml2-dev rapidjson-dev curl"
 lint="clang-19 clang-tidy-19 clang-format-19"
 bench="libbenchmark-dev libpugixml-dev rapidjson-dev wrk nginx-light clang-19 libfuzzer-19-dev
-  libclang-rt-19-dev valgrind"
+  libclang-rt-19-dev valgrind libxml2-dev linux-perf"
 
 wanted=""
 for group in ${*:-build test lint bench}; do
