@@ -144,7 +144,7 @@ Status XPathEvaluation::apply_binary(const XPathExpr& e, const Focus& focus, XPa
       MS_TRY(need_nodes(*e.args[1], right));
       left.nodes.insert(left.nodes.end(), right.nodes.begin(), right.nodes.end());
       steps_ += left.nodes.size();
-      order_.sort(left.nodes);
+      if (!order_.sort(left.nodes, steps_, input_.steps_max)) return check_budget();
       return {};
     case XPathOp::kAdd:
       left = XPathValue::of(number_of(left) + number_of(right));
@@ -273,7 +273,7 @@ Status XPathEvaluation::eval_step(const XPathStep& step, std::vector<XPathNode>&
                     step.axis == XPathAxis::kSelf || step.axis == XPathAxis::kNamespace;
   if (!is_single && !(stays_flat && is_flat)) {
     steps_ += result.size() * 4;
-    order_.sort(result);
+    if (!order_.sort(result, steps_, input_.steps_max)) return check_budget();
   }
   is_flat = result.size() < 2 || (is_flat && stays_flat);
   nodes = std::move(result);

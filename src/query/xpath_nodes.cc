@@ -67,8 +67,14 @@ XPathNodeKind kind_elsewhere(uint32_t type) {
 }  // namespace
 
 XPathNodeKind XPathClassifier::kind_of(Element* e) {
-  if (e->parent != parent_ || !parent_) {
-    parent_ = e->parent;
+  tree::Element* parent = e->parent;
+  if (parent != parent_ || !parent_) {
+    // One level down or up within a domain: no need to climb, which deep trees would make dear.
+    const bool is_near = parent && parent_ && !parent->has_flag(tree::kFlagDomainRoot) &&
+                         !parent_->has_flag(tree::kFlagDomainRoot) &&
+                         (parent->parent == parent_ || parent_->parent == parent);
+    parent_ = parent;
+    if (is_near) return is_xmlns_ ? kind_in_xmlns(e->type) : kind_elsewhere(e->type);
     tree::DomainRoot* root = parent_ ? tree::domain_root_of(parent_) : nullptr;
     is_xmlns_ = root && std::string_view(root->domain->name) == "XMLNS";
   }
@@ -233,18 +239,23 @@ const std::vector<uint32_t> XPathOrder::key_of(const XPathNode& n) {
   return key;
 }
 
-void XPathOrder::sort(std::vector<XPathNode>& nodes) {
-  if (nodes.size() < 2) return;
+bool XPathOrder::sort(std::vector<XPathNode>& nodes, uint64_t& steps, uint64_t steps_max) {
+  if (nodes.size() < 2) return true;
   using Keyed = std::pair<std::vector<uint32_t>, XPathNode>;
   std::vector<Keyed> keyed;
   keyed.reserve(nodes.size());
-  for (const XPathNode& n : nodes) keyed.emplace_back(key_of(n), n);
+  for (const XPathNode& n : nodes) {
+    keyed.emplace_back(key_of(n), n);
+    steps += keyed.back().first.size();
+    if (steps > steps_max) return false;
+  }
   std::sort(keyed.begin(), keyed.end(),
             [](const Keyed& a, const Keyed& b) { return a.first < b.first; });
   nodes.clear();
   for (const Keyed& k : keyed) {
     if (nodes.empty() || !(nodes.back() == k.second)) nodes.push_back(k.second);
   }
+  return true;
 }
 
 }  // namespace millstream::query

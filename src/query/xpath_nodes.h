@@ -44,7 +44,8 @@ double number_value(const XPathNode& n, uint64_t& steps);
 // Sorts into document order and drops duplicates.
 class XPathOrder {
  public:
-  void sort(std::vector<XPathNode>& nodes);
+  // A step for each level above each node; false, and no order, when that is beyond the limit.
+  bool sort(std::vector<XPathNode>& nodes, uint64_t& steps, uint64_t steps_max);
 
  private:
   const std::vector<uint32_t> key_of(const XPathNode& n);

@@ -255,3 +255,19 @@ TEST_CASE("location: found and created, in both spellings") {
     CHECK_FALSE(query::Location::parse(bad).ok());
   }
 }
+
+TEST_CASE("xpath: order among deeply nested nodes costs steps") {
+  XPathFixture f;
+  auto* at = f.add(f.body, "deep", tree::kName);
+  for (int i = 0; i < 9'000; ++i) at = f.add(at, "deep", tree::kName);
+  auto flat = query::XPath::compile("count(//*[count(*) > 0])");
+  REQUIRE(flat.ok());
+  auto r = flat.value().evaluate({.context = &f.context, .node = f.body});
+  REQUIRE(r.ok());
+  CHECK(r.value().number >= 9'000);
+  auto ordered = query::XPath::compile("count(//*[count(.//*/..) > 0])");
+  REQUIRE(ordered.ok());
+  r = ordered.value().evaluate({.context = &f.context, .node = f.body, .steps_max = 5'000'000});
+  REQUIRE_FALSE(r.ok());
+  CHECK(r.error().number == 1473);
+}
