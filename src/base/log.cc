@@ -74,6 +74,9 @@ void append_one_line(std::string_view text, std::string& out) {
       continue;
     } else if (c < 0x20 || c == 0x7f) {
       out += c == '\t' ? ' ' : '?';
+    } else if (c == 0xc2 && i + 1 < text.size() && (text[i + 1] & 0xe0) == 0x80) {
+      out += '?';  // U+0080 to U+009F: terminals take them as commands, some readers as line ends
+      ++i;
     } else {
       out += static_cast<char>(c);
     }

@@ -51,6 +51,10 @@ TEST_CASE("log: an event is one line whatever its text") {
   LogFixture f;
   log_info("a\r\nb\nc\td\x1b[31m");
   CHECK(f.sink.lines.at(0) == "2026-11-30 15:04:05.123456: INFO: a | b | c d?[31m\n");
+  log_info(
+      "\xc2\x9b"
+      "31m\xc2\x85\xc3\xa4\xc2\xa0\xc2");  // C1 controls go, letters stay
+  CHECK(f.sink.lines.at(1) == "2026-11-30 15:04:05.123456: INFO: ?31m?\xc3\xa4\xc2\xa0\xc2\n");
 }
 
 TEST_CASE("log: JSON lines") {
