@@ -1,4 +1,7 @@
 // The entry of the binary: finds the command and runs it.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <string_view>
 #include <vector>
@@ -63,8 +66,21 @@ int run_command_line(const std::vector<std::string_view>& words) {
   return 2;
 }
 
+// Started with closed standard descriptors, the process would give their numbers to sockets and
+// write its log to a client.
+void open_standard_descriptors() {
+  for (;;) {
+    const int fd = ::open("/dev/null", O_RDWR);
+    if (fd < 0) return;
+    if (fd <= STDERR_FILENO) continue;
+    ::close(fd);
+    return;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_descriptors();
   return run_command_line(std::vector<std::string_view>(argv + 1, argv + argc));
 }
