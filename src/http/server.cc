@@ -111,6 +111,7 @@ Result<int> Server::listen(const std::string& host, int port) {
   auto listener = net::Listener::open(pool_, host, port, on_accept);
   if (!listener.ok()) {
     std::string why = listener.error().text;
+    if (!why.empty() && why.back() == '.') why.pop_back();  // goes into another sentence
     return base::wrap_error(base::make_error(errors::kServerStart, {why}),
                             std::move(listener).take_status());
   }

@@ -36,7 +36,10 @@ class ServerShard {
   using HandlerPtr = std::shared_ptr<const Server::Handler>;
 
   ServerShard(Server& server, net::Reactor& reactor, uint64_t index, HandlerPtr handler)
-      : server_(server), reactor_(reactor), handler_(std::move(handler)), next_id_(index << 48 | 1) {}
+      : server_(server),
+        reactor_(reactor),
+        handler_(std::move(handler)),
+        next_id_(index << 48 | 1) {}
   ~ServerShard();
   Server& server() { return server_; }
   net::Reactor& reactor() const { return reactor_; }
