@@ -1,4 +1,6 @@
 // Expressions, calls, SELECT.
+#include <vector>
+
 #include "esql/analysis.h"
 #include "esql/builtin.h"
 #include "text/utf8.h"
@@ -95,13 +97,22 @@ void Analyser::expr(Expr* e) {
       expr(static_cast<ast::UnaryExpr*>(e)->operand);
       break;
     case ExprKind::kArithmetic:
-    case ExprKind::kConcatenate:
     case ExprKind::kCompare:
     case ExprKind::kAnd:
     case ExprKind::kOr:
       expr(static_cast<ast::BinaryExpr*>(e)->left);
       expr(static_cast<ast::BinaryExpr*>(e)->right);
       break;
+    case ExprKind::kConcatenate: {
+      // A chain runs as one operator (ConcatenateNode), so it is no deeper than its parts.
+      std::vector<ast::BinaryExpr*> chain;
+      for (; e->kind == ExprKind::kConcatenate; e = chain.back()->left) {
+        chain.push_back(static_cast<ast::BinaryExpr*>(e));
+      }
+      expr(e);
+      for (size_t i = chain.size(); i-- > 0;) expr(chain[i]->right);
+      break;
+    }
     case ExprKind::kBetween: {
       auto* b = static_cast<ast::BetweenExpr*>(e);
       expr(b->operand);

@@ -1,4 +1,7 @@
 // Scalar expressions: literals, variables and operators.
+#include <cstring>
+#include <vector>
+
 #include "esql/builtin.h"
 #include "esql/compile.h"
 #include "esql/errors_gen.h"
@@ -238,23 +241,63 @@ class ArithmeticNode : public ExprNode {
   Value exact_left_, exact_right_;
 };
 
+// a || b || c ... as one operator: the parts may be many, and the result is written once.
 class ConcatenateNode : public ExprNode {
  public:
-  ConcatenateNode(const ast::BinaryExpr& e, const ExprNode* left, const ExprNode* right)
-      : ast_(e), left_(left), right_(right) {}
+  struct Part {
+    const ast::BinaryExpr* ast;  // the || in front of it; null for the first
+    const ExprNode* value;
+  };
+  explicit ConcatenateNode(std::vector<Part> parts) : parts_(std::move(parts)) {}
   Status eval(Frame& f, Value& out) const override {
-    Value a, b;
-    MS_TRY(left_->eval(f, a));
-    MS_TRY(right_->eval(f, b));
-    Status s = concatenate(f.x.ctx, a, b, out);
-    if (__builtin_expect(!s.ok(), 0)) return expression_error(f, ast_, std::move(s), {a, b});
-    return {};
+    ScratchStack::Mark mark = f.x.stack.mark();
+    auto* values = static_cast<Value*>(f.x.stack.allocate(parts_.size() * sizeof(Value)));
+    Status s = eval_parts(f, values);
+    if (s.ok() && !join_texts(f, values, out)) s = join_pairs(f, values, out);
+    f.x.stack.release(mark);
+    return s;
   }
 
  private:
-  const ast::BinaryExpr& ast_;
-  const ExprNode* left_;
-  const ExprNode* right_;
+  Status eval_parts(Frame& f, Value* values) const {
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      new (&values[i]) Value();
+      MS_TRY(parts_[i].value->eval(f, values[i]));
+    }
+    return {};
+  }
+  // False when they are not all CHARACTER, or too long.
+  bool join_texts(Frame& f, const Value* values, Value& out) const {
+    uint64_t size = 0;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      if (values[i].kind != Kind::kCharacter) return false;
+      size += values[i].size;
+    }
+    if (size > kJoinedBytesMax) return false;
+    // A text that grows at its end in a loop is not copied each time (operators.cc, concatenate).
+    const Value& first = values[0];
+    const bool is_extended =
+        first.size != 0 && f.x.arena().try_extend(first.data, first.size, size);
+    char* p = is_extended ? const_cast<char*>(first.data) : f.x.arena().bytes(size);
+    out = Value::make_character({p, size});
+    if (is_extended) p += first.size;
+    for (size_t i = is_extended ? 1 : 0; i < parts_.size(); ++i) {
+      if (values[i].size) std::memcpy(p, values[i].data, values[i].size);
+      p += values[i].size;
+    }
+    return true;
+  }
+  Status join_pairs(Frame& f, const Value* values, Value& out) const {
+    Value left = values[0];
+    for (size_t i = 1; i < parts_.size(); ++i) {
+      Status s = concatenate(f.x.ctx, left, values[i], out);
+      if (!s.ok()) return expression_error(f, *parts_[i].ast, std::move(s), {left, values[i]});
+      left = out;
+    }
+    return {};
+  }
+  static constexpr uint64_t kJoinedBytesMax = 16 * 1024 * 1024;  // beyond, pairs know the limit
+  std::vector<Part> parts_;
 };
 
 std::string_view without_trailing_blanks(std::string_view s) {
@@ -437,6 +480,28 @@ const ExprNode* fold_binary(Compiler& c, const ast::BinaryExpr& e, const ExprNod
   return s.ok() ? compile_literal(c, out) : nullptr;
 }
 
+// The chain is gone through in a loop, because it may be longer than the stack is deep.
+const ExprNode* compile_concatenation(Compiler& c, const ast::BinaryExpr& e) {
+  std::vector<const ast::BinaryExpr*> chain;  // outermost, which is the last ||, first
+  const ast::Expr* first = &e;
+  while (first->kind == ast::ExprKind::kConcatenate) {
+    chain.push_back(&ast::as<ast::BinaryExpr>(*first));
+    first = chain.back()->left;
+  }
+  std::vector<ConcatenateNode::Part> parts{{nullptr, c.expr(first)}};
+  for (size_t i = chain.size(); i-- > 0;) {
+    const ExprNode* right = c.expr(chain[i]->right);
+    const ExprNode* folded =
+        parts.size() == 1 ? fold_binary(c, *chain[i], parts[0].value, right) : nullptr;
+    if (folded) {
+      parts[0].value = folded;
+    } else {
+      parts.push_back({chain[i], right});
+    }
+  }
+  return parts.size() == 1 ? parts[0].value : c.make<ConcatenateNode>(std::move(parts));
+}
+
 }  // namespace
 
 const ExprNode* compile_operator(Compiler& c, const ast::Expr& e) {
@@ -457,13 +522,13 @@ const ExprNode* compile_operator(Compiler& c, const ast::Expr& e) {
       break;
   }
   const auto& b = ast::as<ast::BinaryExpr>(e);
+  if (e.kind == ast::ExprKind::kConcatenate) return compile_concatenation(c, b);
   const ExprNode* left = c.expr(b.left);
   const ExprNode* right = c.expr(b.right);
   if (e.kind == ast::ExprKind::kCompare) {
     if (const ExprNode* n = compile_complex_compare(c, b, left, right)) return n;
   }
   if (const ExprNode* n = fold_binary(c, b, left, right)) return n;
-  if (e.kind == ast::ExprKind::kConcatenate) return c.make<ConcatenateNode>(b, left, right);
   if (e.kind == ast::ExprKind::kCompare) return c.make<CompareNode>(b, left, right);
   return c.make<ArithmeticNode>(b, left, right);
 }

@@ -1,6 +1,7 @@
 // Statements of every kind, run end to end.
 #include <doctest/doctest.h>
 
+#include "esql/compile.h"
 #include "esql/exec_test_util.h"
 
 namespace millstream::esql::testing {
@@ -189,6 +190,34 @@ TEST_CASE("exec: module and schema variables live for one message") {
     CHECK(r.output() == "Root{XMLNSC{m=12}}");
     r.new_message();
   }
+}
+
+// As long as the parser lets it be, and no deeper than one operator: a fiber's stack is small.
+TEST_CASE("exec: a long concatenation is one operator") {
+  std::string chain = "Environment.a";
+  for (int i = 0; i < 1500; ++i) chain += " || Environment.a";
+  Runner s(compute("SET Environment.a = 'ab'; SET OutputRoot.XMLNSC.n = LENGTH(" + chain +
+                   "); RETURN TRUE;"));
+  REQUIRE(s.diagnostics == "");
+  CHECK(s.run() == "TRUE");
+  CHECK(s.output() == "Root{XMLNSC{n=3002}}");
+  CHECK(s.module->main->ast->depth < 30);
+}
+
+TEST_CASE("exec: concatenation in pairs where parts are no texts, NULL, or too long") {
+  CHECK(eval_text("X'01' || X'02' || X'03'") == "X'010203'");
+  CHECK(eval_text("B'1' || B'0' || B'11'") == "B'1011'");
+  CHECK(eval_text("'a' || Environment.none || 'b'") == "NULL");
+  CHECK(eval_text("Environment.none || 'b'") == "NULL");
+  CHECK(eval_text("'a' || 'b' || c || 'd' || 'e'", "DECLARE c CHARACTER 'C';") == "abCde");
+  CHECK(eval_text("c || c || c", "DECLARE c CHARACTER '';") == "");
+  CHECK(eval_text("c || 1 || c", "DECLARE c CHARACTER 'x';") == "2488 2439 2420");
+  CHECK(eval_text("c || c || X'00'", "DECLARE c CHARACTER 'x';") == "2488 2439 2420");
+  CHECK(eval_text("LENGTH(c || c || c || 'x')", "DECLARE c CHARACTER REPLICATE('a', 10000000);") ==
+        "30000001");
+  CHECK(eval_text("s || s",
+                  "DECLARE s CHARACTER 'a'; SET s = s || 'b' || s; SET s = s || s || 'c';") ==
+        "abaabacabaabac");
 }
 
 }  // namespace millstream::esql::testing

@@ -354,7 +354,8 @@ TEST_CASE("EVAL is compiled in the scope of its place") {
   Result<EvalUnit> broken = compile_eval(f.program, input, arena, names);
   REQUIRE_FALSE(broken.ok());
   CHECK(broken.error().text.find("BIP4001") != std::string::npos);
-  input.text = std::string(200, '(') + "1" + std::string(200, ')');
+  const std::string deep = std::string(200, '(') + "1" + std::string(200, ')');
+  input.text = deep;
   CHECK_FALSE(compile_eval(f.program, input, arena, names).ok());
 }
 
