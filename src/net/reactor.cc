@@ -29,6 +29,9 @@ Reactor::Reactor(const ReactorOptions& options)
       stacks_(options.stack_bytes),
       buffers_(options.buffer_keep_bytes_max),
       batch_(std::make_unique<EventBatch>()) {
+  constexpr size_t kPostedReserved = 64;  // posting allocates nothing in steady state
+  posted_.reserve(kPostedReserved);
+  running_.reserve(kPostedReserved);
   refresh_now();
 }
 
