@@ -9,7 +9,7 @@
 // unknown namespace prefix; MS1618 RESIGNAL; MS1619 RETURN. Warnings: MS1620 external routines,
 // MS1621 databases, MS1622 CARDINALITY without [], MS1623 terminals, MS1624 read-only trees, MS1625
 // PROPAGATE inside ATOMIC, MS1626 prefix that is not a NAMESPACE constant, MS1627 schema and
-// folder. Internal to the front end; use Program. Thread: one.
+// folder, MS1628 a routine whose name differs in case. Internal to the front end; use Program. Thread: one.
 #pragma once
 #include <functional>
 #include <string>
@@ -154,7 +154,8 @@ class Analyser {
   ast::Routine* find_routine(std::string_view schema, std::string_view name) const;
   std::string known_correlations() const;
   std::string_view similar_variable(std::string_view name) const;
-  std::string_view similar_routine(std::string_view name) const;
+  ast::Routine* similar_routine(std::string_view name) const;
+  void call_routine(ast::CallExpr& e, ast::Routine& r, bool is_statement);
   ast::PathExpr* variable_path(ast::Variable* v, const ast::SourcePos& pos);
   static bool constant_type(const ast::Expr* e, tree::FieldType& out);
   uint32_t unit() const { return file_ ? program_.unit_of(*file_) : 0; }

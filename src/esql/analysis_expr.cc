@@ -275,16 +275,18 @@ bool Analyser::field_function(ast::CallExpr& e) {
   return false;
 }
 
+void Analyser::call_routine(ast::CallExpr& e, ast::Routine& r, bool is_statement) {
+  e.target = ast::CallTarget::kRoutine;
+  e.routine = &r;
+  if (!is_statement && !r.has_return_type) {
+    error(e.pos, "MS1614", "'" + std::string(r.name) + "' returns no value; use CALL");
+  }
+  check_arguments(r, e);
+}
+
 void Analyser::call(ast::CallExpr& e, bool is_statement) {
   exprs(e.args);
-  if (ast::Routine* r = find_routine(e.schema, e.name)) {
-    e.target = ast::CallTarget::kRoutine;
-    e.routine = r;
-    if (!is_statement && !r->has_return_type) {
-      error(e.pos, "MS1614", "'" + std::string(r->name) + "' returns no value; use CALL");
-    }
-    return check_arguments(*r, e);
-  }
+  if (ast::Routine* r = find_routine(e.schema, e.name)) return call_routine(e, *r, is_statement);
   std::string shown =
       e.schema.empty() ? std::string(e.name) : std::string(e.schema) + "." + std::string(e.name);
   if (e.schema.empty()) {
@@ -306,22 +308,28 @@ void Analyser::call(ast::CallExpr& e, bool is_statement) {
       return error(e.pos, "MS1606", upper + " takes " + wanted + ", not " + std::to_string(n));
     }
   }
-  std::string text = "there is no routine '" + shown +
-                     "' in this module, its schema or the schemas of PATH, and no such function";
-  std::string_view similar = similar_routine(e.name);
-  if (!similar.empty()) text += "; did you mean '" + std::string(similar) + "'?";
-  error(e.pos, "MS1605", std::move(text));
+  if (ast::Routine* similar = e.schema.empty() ? similar_routine(e.name) : nullptr) {
+    // Deployed projects hold such calls.
+    warning(e.pos, "MS1628",
+            "'" + shown + "' is taken for the routine '" + std::string(similar->name) +
+                "', whose name differs in case");
+    return call_routine(e, *similar, is_statement);
+  }
+  error(e.pos, "MS1605",
+        "there is no routine '" + shown +
+            "' in this module, its schema or the schemas of PATH, and no such "
+            "function");
 }
 
 // A routine of this module or file whose name differs in case only.
-std::string_view Analyser::similar_routine(std::string_view name) const {
-  for (const ast::Routine* r : module_ ? module_->routines : ast::List<ast::Routine*>()) {
-    if (text::equals_ignoring_ascii_case(r->name, name)) return r->name;
+ast::Routine* Analyser::similar_routine(std::string_view name) const {
+  for (ast::Routine* r : module_ ? module_->routines : ast::List<ast::Routine*>()) {
+    if (text::equals_ignoring_ascii_case(r->name, name)) return r;
   }
-  for (const ast::Routine* r : file_ ? file_->routines : ast::List<ast::Routine*>()) {
-    if (text::equals_ignoring_ascii_case(r->name, name)) return r->name;
+  for (ast::Routine* r : file_ ? file_->routines : ast::List<ast::Routine*>()) {
+    if (text::equals_ignoring_ascii_case(r->name, name)) return r;
   }
-  return {};
+  return nullptr;
 }
 
 // ---------------------------------------------------------------- SELECT and quantifiers
