@@ -9,7 +9,8 @@
 // unknown namespace prefix; MS1618 RESIGNAL; MS1619 RETURN. Warnings: MS1620 external routines,
 // MS1621 databases, MS1622 CARDINALITY without [], MS1623 terminals, MS1624 read-only trees, MS1625
 // PROPAGATE inside ATOMIC, MS1626 prefix that is not a NAMESPACE constant, MS1627 schema and
-// folder, MS1628 a routine whose name differs in case. Internal to the front end; use Program. Thread: one.
+// folder, MS1628 a routine whose name differs in case. Internal to the front end; use Program.
+// Thread: one.
 #pragma once
 #include <functional>
 #include <string>
