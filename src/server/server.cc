@@ -35,7 +35,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
   server->services_.set(&server->listener_);
   MS_TRY(server->start_applications(options, diagnostics));
   MS_TRY(server->listen(options));
-  server->set_statistics(options);
+  MS_TRY(server->set_statistics(options));
   return server;
 }
 
@@ -91,14 +91,15 @@ Status Server::listen(const ServerOptions& options) {
   return {};
 }
 
-void Server::set_statistics(const ServerOptions& options) {
+Status Server::set_statistics(const ServerOptions& options) {
   statistics_file_ = options.statistics_file;
   const ServerConf& conf = deployment_->conf;
   if (statistics_file_.empty() && conf.publishes_statistics) {
     const std::string folder = io::join_path(options.deployment.work_folder, "log");
     if (io::make_folders(folder).ok()) statistics_file_ = io::join_path(folder, "statistics.json");
   }
-  if (statistics_file_.empty()) return;
+  if (statistics_file_.empty()) return {};
+  MS_TRY(io::append_file(statistics_file_, ""));  // a file that cannot be written is found now
   const bool has_no_nodes = conf.node_data_level == "none";
   for (const auto& application : deployment_->applications) {
     for (const auto& flow : application->flows()) {
@@ -108,6 +109,7 @@ void Server::set_statistics(const ServerOptions& options) {
   }
   statistics_ticker_ =
       std::make_unique<Ticker>(options.statistics_interval_s, [this] { publish_statistics(); });
+  return {};
 }
 
 std::string Server::statistics(bool resets) {
@@ -121,7 +123,11 @@ std::string Server::statistics(bool resets) {
 }
 
 void Server::publish_statistics() {
-  Status status = io::append_file(statistics_file_, statistics(/*resets=*/true));
+  // What could not be written goes with the next snapshot, as long as it does not grow for ever.
+  if (unwritten_statistics_.size() > kUnwrittenBytesMax) unwritten_statistics_.clear();
+  unwritten_statistics_ += statistics(/*resets=*/true);
+  Status status = io::append_file(statistics_file_, unwritten_statistics_);
+  if (status.ok()) unwritten_statistics_.clear();
   if (!status.ok()) base::log_error(status.error());
 }
 

@@ -35,6 +35,7 @@ struct ServerOptions {
 class Server {
  public:
   static constexpr int kDefaultHttpPort = 7800;
+  static constexpr size_t kUnwrittenBytesMax = 1 << 20;
   static constexpr int64_t kStopGraceNs = 30'000'000'000;
 
   // Builds, starts and listens. Diagnostics of loading are in `diagnostics` either way.
@@ -55,7 +56,7 @@ class Server {
   Server() = default;
   Status start_applications(const ServerOptions& options, base::Diagnostics& diagnostics);
   Status listen(const ServerOptions& options);
-  void set_statistics(const ServerOptions& options);
+  Status set_statistics(const ServerOptions& options);
   void publish_statistics();
 
   std::string name_;
@@ -67,6 +68,7 @@ class Server {
   int port_ = 0;
   bool is_stopped_ = false;
   std::string statistics_file_;
+  std::string unwritten_statistics_;  // the ticker's thread, then that of stop()
   std::unique_ptr<class Ticker> statistics_ticker_;
 };
 

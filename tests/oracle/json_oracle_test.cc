@@ -35,7 +35,7 @@ std::string number_content(const value::Value& v) {
 
 std::string text_content(std::string_view text) {
   std::string out = "\"";
-  parsers::append_hex(out, text);
+  base::append_hex(out, text);
   return out + "\"";
 }
 
