@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/ascii.h"
 #include "parsers/common/scalar_text.h"
 #include "parsers/json/json_domain.h"
 #include "tree/assembly.h"
