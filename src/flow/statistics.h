@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/counter.h"
+
 namespace millstream::flow {
 
 class Flow;
@@ -19,21 +21,7 @@ class Flow;
 // nodeDataLevel of the product: what a snapshot says about single nodes.
 enum class NodeDataLevel : uint8_t { kNone, kBasic, kAdvanced };
 
-// One counter written by one thread and read by any.
-class Counter {
- public:
-  void add(uint64_t n) {
-    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
-  }
-  void raise_to(uint64_t n) {
-    if (n > value_.load(std::memory_order_relaxed)) value_.store(n, std::memory_order_relaxed);
-  }
-  uint64_t get() const { return value_.load(std::memory_order_relaxed); }
-  void set(uint64_t n) { value_.store(n, std::memory_order_relaxed); }
-
- private:
-  std::atomic<uint64_t> value_{0};
-};
+using base::Counter;
 
 // Total, maximum and minimum of a measured quantity.
 struct Spread {

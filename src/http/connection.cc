@@ -95,14 +95,14 @@ void Connection::process() {
   if (is_processing_ || is_resuming_) return;
   is_processing_ = true;
   turn_bytes_ = 0;
-  const uint64_t first = shard_.requests.value();
+  const uint64_t first = shard_.requests.get();
   while (state_ == State::kHead || state_ == State::kBody) {
-    if (is_turn_over(shard_.requests.value() - first)) break;
+    if (is_turn_over(shard_.requests.get() - first)) break;
     State before = state_;
-    uint64_t handled = shard_.requests.value();
+    uint64_t handled = shard_.requests.get();
     advance();
     // Something was completed: look at what is left in the buffer before reading more.
-    if (state_ != before || shard_.requests.value() != handled) continue;
+    if (state_ != before || shard_.requests.get() != handled) continue;
     if (!receive()) break;
   }
   is_processing_ = false;

@@ -1,10 +1,6 @@
 #include "http/request.h"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include "http/connection.h"
-#include "net/address.h"
 
 namespace millstream::http {
 
@@ -33,13 +29,6 @@ net::Reactor& Request::reactor() const { return shard_.reactor(); }
 
 std::string_view Request::peer() const {
   return connection_ ? connection_->peer() : std::string_view();
-}
-
-int Request::local_port() const {
-  net::Address address;
-  socklen_t size = net::Address::kBytesMax;
-  if (!connection_ || getsockname(connection_->fd(), address.data(), &size) != 0) return 0;
-  return address.port();
 }
 
 Response* Request::claim_reply() {

@@ -68,7 +68,6 @@ class Request {
   // "address:port" of the client, empty once the exchange is over; valid until then. Reactor
   // thread.
   std::string_view peer() const;
-  int local_port() const;
 
   // The response to fill, or null when somebody else has claimed the reply or the time is over.
   Response* claim_reply();

@@ -159,13 +159,13 @@ void Server::stop(int64_t grace_ns) {
 ServerStats Server::stats() const {
   ServerStats out;
   for (const ServerShard* shard : shards_) {
-    out.requests += shard->requests.value();
-    out.refused += shard->refused.value();
-    out.bad_requests += shard->bad_requests.value();
-    out.reply_timeouts += shard->reply_timeouts.value();
-    out.connections_accepted += shard->accepted.value();
-    out.receive_calls += shard->receive_calls.value();
-    out.send_calls += shard->send_calls.value();
+    out.requests += shard->requests.get();
+    out.refused += shard->refused.get();
+    out.bad_requests += shard->bad_requests.get();
+    out.reply_timeouts += shard->reply_timeouts.get();
+    out.connections_accepted += shard->accepted.get();
+    out.receive_calls += shard->receive_calls.get();
+    out.send_calls += shard->send_calls.get();
   }
   out.in_flight = in_flight_.load(std::memory_order_relaxed);
   out.connections = connections_.load(std::memory_order_relaxed);

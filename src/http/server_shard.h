@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/counter.h"
 #include "http/date.h"
 #include "http/server.h"
 
@@ -14,18 +15,6 @@ namespace millstream::http {
 
 class Connection;
 class Request;
-
-// Written by one thread, read by any.
-class ShardCounter {
- public:
-  void add(uint64_t n = 1) {
-    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
-  }
-  uint64_t value() const { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<uint64_t> value_{0};
-};
 
 class ServerShard {
  public:
@@ -53,7 +42,8 @@ class ServerShard {
   void close_all();
   void retire();  // the server ends: no connection is left
 
-  ShardCounter requests, refused, bad_requests, reply_timeouts, accepted, receive_calls, send_calls;
+  base::Counter requests, refused, bad_requests, reply_timeouts, accepted, receive_calls,
+      send_calls;
 
  private:
   Server& server_;
