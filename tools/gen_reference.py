@@ -24,9 +24,10 @@ def all_errors(root):
 
 
 def error_text(r):
-    text = markdown_text(r["text"].replace("''", "'"))
-    element = r["kind"] + "Exception" if r["kind"] != "Configuration" else "found while loading"
-    return f"{text}\n\n{r.get('severity', 'Error')}, {element}. {markdown_text(r['help'])}"
+    text = r["text"].replace("''", "'")
+    kind = {"Configuration": "found while loading", "Log": "a line of the log"}
+    element = kind.get(r["kind"], r["kind"] + "Exception")
+    return f"{text}\n\n{r.get('severity', 'Error')}, {element}. {r['help']}"
 
 
 def errors_page(errors):
@@ -34,13 +35,15 @@ def errors_page(errors):
              "BIP numbers have the meaning that the product documents; MS numbers are Millstream's own. `{0}`, "
              "`{1}`, … stand for what the message fills in. `millstream describe NUMBER` prints the same.", ""]
     for r in errors:
-        lines += [f"## {r['id']}", "", error_text(r), ""]
+        lines += [f"## {r['id']}", ""]
+        for paragraph in error_text(r).split("\n\n"):
+            lines += [markdown_text(paragraph), ""]
     return "\n".join(lines)
 
 
 def topics(root):
     """[(kind, name, summary, text)], sorted by kind and name."""
-    found = [("error", r["id"], markdown_text(r["text"].replace("''", "'")), error_text(r)) for r in all_errors(root)]
+    found = [("error", r["id"], r["text"].replace("''", "'"), error_text(r)) for r in all_errors(root)]
     for r in gen_builtins.load_builtins(root):
         text = "\n".join(r["syntax"]) + "\n\n" + r["description"].strip()
         for e in r["examples"]:

@@ -6,7 +6,7 @@
 namespace millstream::ace::errors {
 
 inline constexpr base::ErrorCode kBadXml{"MS1900", 1900, base::ExceptionKind::kConfiguration, base::Severity::kError,
-    "'{0}' is not well-formed XML: {1}."};
+    "'{0}' is not well-formed: {1}"};
 inline constexpr base::ErrorCode kNotAFlow{"MS1901", 1901, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "'{0}' is not a message flow: {1}."};
 inline constexpr base::ErrorCode kSubflowNotFound{"MS1902", 1902, base::ExceptionKind::kConfiguration, base::Severity::kError,
@@ -18,7 +18,7 @@ inline constexpr base::ErrorCode kSubflowTerminal{"MS1904", 1904, base::Exceptio
 inline constexpr base::ErrorCode kDanglingConnection{"MS1905", 1905, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "A connection refers to node '{0}', which is not in this flow."};
 inline constexpr base::ErrorCode kNothingToRun{"MS1906", 1906, base::ExceptionKind::kConfiguration, base::Severity::kError,
-    "'{0}' holds no project, BAR file, work directory or message flow."};
+    "'{0}' does not exist, or holds no project, BAR file, work directory or message flow."};
 inline constexpr base::ErrorCode kLibraryNotFound{"MS1907", 1907, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "'{0}' refers to the library '{1}', which is not there."};
 inline constexpr base::ErrorCode kDuplicateContainer{"MS1908", 1908, base::ExceptionKind::kConfiguration, base::Severity::kError,

@@ -6,6 +6,18 @@ namespace millstream::cli {
 namespace {
 
 constexpr Topic kTopics[] = {
+    {"error", "BIP1990", "Integration server starting initialization; version '{0}'",
+     "Integration server starting initialization; version '{0}'\n"
+     "\n"
+     "Info, a line of the log. Nothing to do. What does not fit follows, then BIP1991 or the reason why the server ends.\n"},
+    {"error", "BIP1991", "Integration server has finished initialization.",
+     "Integration server has finished initialization.\n"
+     "\n"
+     "Info, a line of the log. Nothing to do: requests are taken from now on.\n"},
+    {"error", "BIP1992", "Integration server is stopping.",
+     "Integration server is stopping.\n"
+     "\n"
+     "Info, a line of the log. Nothing to do: requests in flight have 30 seconds to finish.\n"},
     {"error", "BIP2230", "Node throwing exception",
      "Node throwing exception\n"
      "\n"
@@ -13,7 +25,7 @@ constexpr Topic kTopics[] = {
     {"error", "BIP2241", "Node type '{0}' of node '{1}' is not known to this server.",
      "Node type '{0}' of node '{1}' is not known to this server.\n"
      "\n"
-     "Error, found while loading. See `millstream list` for the node types that are there. A user-defined or later-release node has to be replaced.\n"},
+     "Error, found while loading. See `millstream list nodes` for the node types that are there. A user-defined or later-release node has to be replaced.\n"},
     {"error", "BIP2331", "The field '{0}' cannot be made as number {1}: the one before it does not exist.",
      "The field '{0}' cannot be made as number {1}: the one before it does not exist.\n"
      "\n"
@@ -21,7 +33,11 @@ constexpr Topic kTopics[] = {
     {"error", "BIP2420", "The operator '{0}' does not accept the data types {1} and {2}.",
      "The operator '{0}' does not accept the data types {1} and {2}.\n"
      "\n"
-     "Error, RecoverableException. CAST one operand to the type of the other. CHARACTER is never cast implicitly for arithmetic or for \\|\\|.\n"},
+     "Error, RecoverableException. CAST one operand to the type of the other. CHARACTER is never cast implicitly for arithmetic or for ||.\n"},
+    {"error", "BIP2432", "the correlation name '{0}' is not known here; in scope are: {1}",
+     "the correlation name '{0}' is not known here; in scope are: {1}\n"
+     "\n"
+     "Error, found while loading. Correct the spelling, or declare the variable before its use. Input... trees exist in Compute modules; Root, Body, LocalEnvironment and ExceptionList are their names in Filter modules.\n"},
     {"error", "BIP2434", "An index must be an INTEGER, not {0}.",
      "An index must be an INTEGER, not {0}.\n"
      "\n"
@@ -82,6 +98,10 @@ constexpr Topic kTopics[] = {
      "The text '{0}' does not match the FORMAT '{1}': '{2}' was not matched by '{3}'.\n"
      "\n"
      "Error, CastException. Correct the text or the pattern. HH is the hour of 24, hh the hour of 12; MM is the month, mm the minute; doubled letters need exactly that many digits.\n"},
+    {"error", "BIP4001", "expected {0}, found '{1}'",
+     "expected {0}, found '{1}'\n"
+     "\n"
+     "Error, found while loading. Correct the ESQL at or just before the place; a missing semicolon or END is reported where the next word stands. Errors that follow in the same module may come from the first one.\n"},
     {"error", "BIP4241", "The flow '{0}' has no Label node with the label name '{1}'.",
      "The flow '{0}' has no Label node with the label name '{1}'.\n"
      "\n"
@@ -518,14 +538,122 @@ constexpr Topic kTopics[] = {
      "EXTRACT: a value of type {1} has no {0}.\n"
      "\n"
      "Error, RecoverableException. DATE has year, month and day, TIME has hour, minute and second, TIMESTAMP has all of them; an INTERVAL has the fields of its qualifier.\n"},
+    {"error", "MS1600", "the number '{0}' is out of range",
+     "the number '{0}' is out of range\n"
+     "\n"
+     "Error, found while loading. Correct the literal: an INTEGER has 64 bits, and the text of a DECIMAL, DATE, TIME, TIMESTAMP or INTERVAL must fit its type. As a warning: save the file as UTF-8.\n"},
+    {"error", "MS1601", "this is nested deeper than {0} levels",
+     "this is nested deeper than {0} levels\n"
+     "\n"
+     "Error, found while loading. Split the expression, the block or the file; docs/guide/esql.md has the limits.\n"},
+    {"error", "MS1603", "the routine '{0}' is declared already at {1}",
+     "the routine '{0}' is declared already at {1}\n"
+     "\n"
+     "Error, found while loading. Rename or remove one of the two. Names of one schema are shared by all its files in the application and its libraries.\n"},
+    {"error", "MS1605", "there is no routine '{0}' in this module, its schema or the schemas of PATH, and no such function",
+     "there is no routine '{0}' in this module, its schema or the schemas of PATH, and no such function\n"
+     "\n"
+     "Error, found while loading. Check the spelling and the PATH statement, and that the library with the routine is given. `millstream list functions` has the built-in functions.\n"},
+    {"error", "MS1606", "'{0}' takes {1}, not {2}",
+     "'{0}' takes {1}, not {2}\n"
+     "\n"
+     "Error, found while loading. Give as many arguments as the routine or function has parameters; `millstream describe NAME` shows those of a function.\n"},
+    {"error", "MS1607", "'{0}' is a constant and cannot be changed",
+     "'{0}' is a constant and cannot be changed\n"
+     "\n"
+     "Error, found while loading. Remove CONSTANT from its declaration, or assign to another variable.\n"},
+    {"error", "MS1608", "no enclosing statement has the label '{0}'",
+     "no enclosing statement has the label '{0}'\n"
+     "\n"
+     "Error, found while loading. LEAVE and ITERATE name the label of a statement around them; a label at the end repeats that of the beginning.\n"},
+    {"error", "MS1609", "a handler must be declared before the other statements of its scope",
+     "a handler must be declared before the other statements of its scope\n"
+     "\n"
+     "Error, found while loading. Move DECLARE ... HANDLER up, behind the DECLAREs at the beginning of its BEGIN ... END.\n"},
+    {"error", "MS1610", "PROPAGATE is not allowed in a Filter module",
+     "PROPAGATE is not allowed in a Filter module\n"
+     "\n"
+     "Error, found while loading. Use a Compute node, or RETURN TRUE, FALSE or UNKNOWN.\n"},
+    {"error", "MS1611", "'{0}': SHARED is allowed in modules and schemas, not in routines",
+     "'{0}': SHARED is allowed in modules and schemas, not in routines\n"
+     "\n"
+     "Error, found while loading. Move the declaration out of the routine. A REFERENCE cannot be SHARED; share a ROW.\n"},
+    {"error", "MS1612", "'{0}': EXTERNAL is allowed in modules and schemas, not in routines",
+     "'{0}': EXTERNAL is allowed in modules and schemas, not in routines\n"
+     "\n"
+     "Error, found while loading. Move the declaration out of the routine, and give it a scalar type.\n"},
+    {"error", "MS1613", "Main has no parameters, RETURNS BOOLEAN and is written in ESQL",
+     "Main has no parameters, RETURNS BOOLEAN and is written in ESQL\n"
+     "\n"
+     "Error, found while loading. Write CREATE FUNCTION Main() RETURNS BOOLEAN in every module that a node runs.\n"},
+    {"error", "MS1614", "{0} needs a field reference",
+     "{0} needs a field reference\n"
+     "\n"
+     "Error, found while loading. Give the kind of operand that the text names: a variable or field for OUT and INOUT, a list such as a.b[] for list functions.\n"},
+    {"error", "MS1615", "'{0}' is a scalar variable; it has no fields",
+     "'{0}' is a scalar variable; it has no fields\n"
+     "\n"
+     "Error, found while loading. Declare it as ROW or REFERENCE, or remove the path behind its name.\n"},
+    {"error", "MS1616", "{0} needs a variable of type REFERENCE",
+     "{0} needs a variable of type REFERENCE\n"
+     "\n"
+     "Error, found while loading. Declare the variable with DECLARE name REFERENCE TO path.\n"},
+    {"error", "MS1617", "the namespace prefix '{0}' is not declared (DECLARE {0} NAMESPACE '...')",
+     "the namespace prefix '{0}' is not declared (DECLARE {0} NAMESPACE '...')\n"
+     "\n"
+     "Error, found while loading. Declare the prefix, or write the namespace as {expression}: before the name.\n"},
+    {"error", "MS1618", "RESIGNAL is allowed inside a handler only",
+     "RESIGNAL is allowed inside a handler only\n"
+     "\n"
+     "Error, found while loading. Use THROW, or move the statement into a handler.\n"},
+    {"error", "MS1619", "'{0}' has no RETURNS, so RETURN takes no value",
+     "'{0}' has no RETURNS, so RETURN takes no value\n"
+     "\n"
+     "Error, found while loading. Add RETURNS and a type to the routine, or write RETURN alone.\n"},
+    {"error", "MS1620", "'{0}' is a {1} routine; calling it raises an exception",
+     "'{0}' is a {1} routine; calling it raises an exception\n"
+     "\n"
+     "Warning, found while loading. Write the routine in ESQL, or make sure that no message comes there.\n"},
+    {"error", "MS1621", "statements over databases raise an exception in this release",
+     "statements over databases raise an exception in this release\n"
+     "\n"
+     "Warning, found while loading. Make sure that no message comes there; a handler for SQLSTATE can take the exception.\n"},
+    {"error", "MS1622", "CARDINALITY({0}) counts one field; write {0}[] to count all of them",
+     "CARDINALITY({0}) counts one field; write {0}[] to count all of them\n"
+     "\n"
+     "Warning, found while loading. Write [] behind the last name.\n"},
+    {"error", "MS1623", "{0} is not a terminal: they are 'out', 'out1' to 'out4', 'failure' and 'nowhere', in lower case, or 0 to 4, -1 and -2",
+     "{0} is not a terminal: they are 'out', 'out1' to 'out4', 'failure' and 'nowhere', in lower case, or 0 to 4, -1 and -2\n"
+     "\n"
+     "Warning, found while loading. Correct the name of the terminal; a label is a CHARACTER value.\n"},
+    {"error", "MS1624", "'{0}' cannot be changed; this raises an exception",
+     "'{0}' cannot be changed; this raises an exception\n"
+     "\n"
+     "Warning, found while loading. Write to the Output... tree of the same name, or to Environment.\n"},
+    {"error", "MS1625", "PROPAGATE inside BEGIN ATOMIC raises an exception",
+     "PROPAGATE inside BEGIN ATOMIC raises an exception\n"
+     "\n"
+     "Warning, found while loading. End the ATOMIC block before PROPAGATE.\n"},
+    {"error", "MS1626", "'{0}' is not a NAMESPACE constant; write {{0}}: for the value of a variable",
+     "'{0}' is not a NAMESPACE constant; write {{0}}: for the value of a variable\n"
+     "\n"
+     "Warning, found while loading. Put the variable in braces, or declare it as NAMESPACE.\n"},
+    {"error", "MS1627", "the schema is '{0}' but the folder says '{1}'",
+     "the schema is '{0}' but the folder says '{1}'\n"
+     "\n"
+     "Warning, found while loading. Correct the BROKER SCHEMA line, or move the file. The BROKER SCHEMA line holds.\n"},
+    {"error", "MS1628", "'{0}' is taken for the routine '{1}', whose name differs in case",
+     "'{0}' is taken for the routine '{1}', whose name differs in case\n"
+     "\n"
+     "Warning, found while loading. Write the name as it is declared.\n"},
     {"error", "MS1640", "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'.",
      "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'.\n"
      "\n"
      "Error, RecoverableException. The text must be one expression (function form) or statements (statement form) that would be correct where the EVAL stands.\n"},
-    {"error", "MS1641", "{0}:{1}: {2}.",
-     "{0}:{1}: {2}.\n"
+    {"error", "MS1641", "This is not a test file: {2}.",
+     "This is not a test file: {2}.\n"
      "\n"
-     "Error, found while loading. The format of .esqltest files is described in src/flowtest/esqltest_file.h.\n"},
+     "Error, found while loading. The format of .esqltest files is described in docs/guide/esql-tests.md.\n"},
     {"error", "MS1642", "The test file '{0}' cannot be read or written.",
      "The test file '{0}' cannot be read or written.\n"
      "\n"
@@ -742,6 +870,10 @@ constexpr Topic kTopics[] = {
      "The flow '{0}' has no input node, so nothing can start it.\n"
      "\n"
      "Error, found while loading. Add an input node, or save it as a .subflow.\n"},
+    {"error", "MS1713", "additionalInstances is '{0}'; it must be a number from 0 to 100000.",
+     "additionalInstances is '{0}'; it must be a number from 0 to 100000.\n"
+     "\n"
+     "Error, found while loading. Correct the property of the flow, or the override.\n"},
     {"error", "MS1801", "The message domain '{0}' cannot be used here. {1}",
      "The message domain '{0}' cannot be used here. {1}\n"
      "\n"
@@ -822,8 +954,8 @@ constexpr Topic kTopics[] = {
      "The destination of Trace node '{0}' is a file, but filePath is empty: it writes nothing.\n"
      "\n"
      "Warning, found while loading. Give filePath, or choose another destination.\n"},
-    {"error", "MS1900", "'{0}' is not well-formed XML: {1}.",
-     "'{0}' is not well-formed XML: {1}.\n"
+    {"error", "MS1900", "'{0}' is not well-formed: {1}",
+     "'{0}' is not well-formed: {1}\n"
      "\n"
      "Error, found while loading. Open the file in the Toolkit and save it again, or restore it from version control.\n"},
     {"error", "MS1901", "'{0}' is not a message flow: {1}.",
@@ -846,8 +978,8 @@ constexpr Topic kTopics[] = {
      "A connection refers to node '{0}', which is not in this flow.\n"
      "\n"
      "Error, found while loading. Delete the connection in the Toolkit.\n"},
-    {"error", "MS1906", "'{0}' holds no project, BAR file, work directory or message flow.",
-     "'{0}' holds no project, BAR file, work directory or message flow.\n"
+    {"error", "MS1906", "'{0}' does not exist, or holds no project, BAR file, work directory or message flow.",
+     "'{0}' does not exist, or holds no project, BAR file, work directory or message flow.\n"
      "\n"
      "Error, found while loading. Give the folder of an application (it holds a .project or application.descriptor file), a workspace folder, a BAR file or a work directory.\n"},
     {"error", "MS1907", "'{0}' refers to the library '{1}', which is not there.",
@@ -881,7 +1013,7 @@ constexpr Topic kTopics[] = {
     {"error", "MS1914", "'{0}' is {1} node ({2}), which is not supported yet: it needs {3}; {4}.",
      "'{0}' is {1} node ({2}), which is not supported yet: it needs {3}; {4}.\n"
      "\n"
-     "Error, found while loading. `millstream list` names the node types that run. With --partial the other applications start all the same.\n"},
+     "Error, found while loading. `millstream list nodes` names the node types that run. With --partial the other applications start all the same.\n"},
     {"error", "MS1915", "'{0}' is a node of the user-defined type {1}, which this server cannot load; replace it by a subflow or a Compute node.",
      "'{0}' is a node of the user-defined type {1}, which this server cannot load; replace it by a subflow or a Compute node.\n"
      "\n"

@@ -6,7 +6,7 @@
 namespace millstream::flowtest::errors {
 
 inline constexpr base::ErrorCode kTestFile{"MS1641", 1641, base::ExceptionKind::kConfiguration, base::Severity::kError,
-    "{0}:{1}: {2}."};
+    "This is not a test file: {2}."};
 inline constexpr base::ErrorCode kTestIo{"MS1642", 1642, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The test file '{0}' cannot be read or written."};
 inline constexpr base::ErrorCode kEndlessLoop{"MS1643", 1643, base::ExceptionKind::kRecoverable, base::Severity::kError,
