@@ -1829,7 +1829,7 @@ constexpr Topic kTopics[] = {
      "- https URLs are refused when the request is made.\n"
      "- With error not wired, an answer that is not 2xx is an exception.\n"},
     {"node", "Input", "eflow:FCMSource",
-     "An input terminal of a subflow, as a node inside it.\n"
+     "An input terminal of a subflow, as a node inside it. Its xmi:id is InTerminal.NAME; where the subflow is used, connections end at the terminal of this name.\n"
      "\n"
      "| | |\n"
      "|---|---|\n"
@@ -1867,7 +1867,7 @@ constexpr Topic kTopics[] = {
      "PROPAGATE TO LABEL 'accepted';\n"
      "```\n"},
     {"node", "Output", "eflow:FCMSink",
-     "An output terminal of a subflow, as a node inside it.\n"
+     "An output terminal of a subflow, as a node inside it. Its xmi:id is OutTerminal.NAME; where the subflow is used, connections begin at the terminal of this name.\n"
      "\n"
      "| | |\n"
      "|---|---|\n"
