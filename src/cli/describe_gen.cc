@@ -37,7 +37,7 @@ constexpr Topic kTopics[] = {
     {"error", "BIP2432", "the correlation name '{0}' is not known here; in scope are: {1}",
      "the correlation name '{0}' is not known here; in scope are: {1}\n"
      "\n"
-     "Error, found while loading. Correct the spelling, or declare the variable before its use. Input... trees exist in Compute modules; Root, Body, LocalEnvironment and ExceptionList are their names in Filter modules.\n"},
+     "Error, found while loading. Correct the spelling, or declare the variable before its use; text stands between single quotes, double quotes make a name. Input... trees exist in Compute modules; Root, Body, LocalEnvironment and ExceptionList are their names in Filter modules.\n"},
     {"error", "BIP2434", "An index must be an INTEGER, not {0}.",
      "An index must be an INTEGER, not {0}.\n"
      "\n"
@@ -101,7 +101,7 @@ constexpr Topic kTopics[] = {
     {"error", "BIP4001", "expected {0}, found '{1}'",
      "expected {0}, found '{1}'\n"
      "\n"
-     "Error, found while loading. Correct the ESQL at or just before the place; a missing semicolon or END is reported where the next word stands. Errors that follow in the same module may come from the first one.\n"},
+     "Error, found while loading. Correct the ESQL at or just before the place; a missing semicolon or END is reported where the next word stands. Assignment and comparison are both written =, an initial value without it. Errors that follow in the same module may come from the first one.\n"},
     {"error", "BIP4241", "The flow '{0}' has no Label node with the label name '{1}'.",
      "The flow '{0}' has no Label node with the label name '{1}'.\n"
      "\n"
@@ -893,7 +893,7 @@ constexpr Topic kTopics[] = {
     {"error", "MS1831", "LocalEnvironment.Destination.HTTP.RequestIdentifier is missing, so there is no request to reply to.",
      "LocalEnvironment.Destination.HTTP.RequestIdentifier is missing, so there is no request to reply to.\n"
      "\n"
-     "Error, MessageException. Let the Compute nodes between HTTPInput and HTTPReply pass the LocalEnvironment on (computeMode destinationAndMessage with SET OutputLocalEnvironment = InputLocalEnvironment, or message).\n"},
+     "Error, MessageException. Let the Compute nodes between HTTPInput and HTTPReply pass the LocalEnvironment on (computeMode message does; with destinationAndMessage or all, begin with SET OutputLocalEnvironment = InputLocalEnvironment).\n"},
     {"error", "MS1832", "The HTTP request cannot be answered: {0}.",
      "The HTTP request cannot be answered: {0}.\n"
      "\n"
