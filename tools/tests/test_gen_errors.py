@@ -58,6 +58,20 @@ class ErrorsTest(unittest.TestCase):
         self.assertIn("Warning, found while loading. Go on.", page)
         self.assertIn('{"error", "BIP200", "First",', files["src/cli/describe_gen.cc"])
 
+    def test_literal_records_are_for_the_reference_only(self):
+        record = ("- name: kStarted\n  literal: true\n  id: BIP300\n  kind: Log\n  severity: Info\n"
+                  "  text: \"a | b\"\n  help: \"Wait.\"\n")
+        with tempfile.TemporaryDirectory() as tmp:
+            self.write(tmp, RECORDS + record)
+            (header,) = gen_errors.generate(Path(tmp)).values()
+            files = {str(p.relative_to(tmp)): t for p, t in gen_reference.generate(Path(tmp)).items()}
+        self.assertNotIn("kStarted", header)
+        self.assertIn("## BIP300\n\na \\| b\n\nInfo, a line of the log. Wait.", files["docs/reference/errors.md"])
+        self.assertIn('{"error", "BIP300", "a | b",', files["src/cli/describe_gen.cc"])
+        with tempfile.TemporaryDirectory() as tmp, self.assertRaises(SystemExit):
+            self.write(tmp, record.replace("  literal: true\n", ""))
+            gen_errors.generate(Path(tmp))
+
     def test_check_names_stale_files(self):
         with tempfile.TemporaryDirectory() as tmp:
             self.write(tmp, RECORDS)
