@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,16 +38,36 @@ class Descriptor {
   int fd_;
 };
 
-Status write_all(const std::string& path, int flags, std::string_view content) {
-  Descriptor fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
-  if (fd.get() < 0) return unwritable(path);
+Status write_to(int fd, const std::string& path, std::string_view content) {
   while (!content.empty()) {
-    ssize_t written = ::write(fd.get(), content.data(), content.size());
+    ssize_t written = ::write(fd, content.data(), content.size());
     if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {  // a standard stream that another process made so
+      pollfd writable{fd, POLLOUT, 0};
+      ::poll(&writable, 1, -1);
+      continue;
+    }
     if (written < 0) return unwritable(path);
     content.remove_prefix(static_cast<size_t>(written));
   }
   return {};
+}
+
+Status write_all(const std::string& path, int flags, std::string_view content) {
+  Descriptor fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+  if (fd.get() < 0) return unwritable(path);
+  return write_to(fd.get(), path, content);
+}
+
+// The descriptor behind a name of the standard output or error, or -1.
+int standard_stream(std::string_view path) {
+  for (const char* name : {"/proc/self/fd/1", "/dev/fd/1", "/dev/stdout"}) {
+    if (path == name) return STDOUT_FILENO;
+  }
+  for (const char* name : {"/proc/self/fd/2", "/dev/fd/2", "/dev/stderr"}) {
+    if (path == name) return STDERR_FILENO;
+  }
+  return -1;
 }
 
 Status list_below(const std::string& root, const std::string& relative, int depth,
@@ -105,6 +126,11 @@ Status write_file(const std::string& path, std::string_view content) {
 }
 
 Status append_file(const std::string& path, std::string_view content) {
+  // Opened anew, a redirected stream would have a second position and the two would overwrite each
+  // other; a socket or a file of another user could not be opened at all.
+  if (const int stream = standard_stream(path); stream >= 0) {
+    return write_to(stream, path, content);
+  }
   return write_all(path, O_WRONLY | O_CREAT | O_APPEND, content);
 }
 

@@ -17,7 +17,9 @@ PathKind path_kind(const std::string& path);
 
 Result<std::string> read_file(const std::string& path, uint64_t bytes_max = kProjectFileBytesMax);
 Status write_file(const std::string& path, std::string_view content);
-// Appends, creating the file when needed; one write call.
+// Appends, creating the file when needed; one write call. The names of the standard output and
+// error
+// (/dev/stdout, /dev/stderr, /dev/fd/N, /proc/self/fd/N) mean the streams this process has open.
 Status append_file(const std::string& path, std::string_view content);
 Status make_folders(const std::string& path);
 

@@ -185,6 +185,35 @@ def trace_writes_its_pattern(t):
 
 
 @test
+def trace_to_the_standard_output_overwrites_nothing(t):
+    """As `millstream run ... > file`: the stream has one position, for the server's lines and those of Trace nodes."""
+    out = t.folder / "stdout.txt"
+    with open(out, "wb") as stream:
+        process = subprocess.Popen([t.binary, "run", str(t.folder / "Flows"), "--host", "127.0.0.1", "--http-port", "0"],
+                                   stdout=stream, stderr=subprocess.DEVNULL)
+    try:
+        found = None
+        for _ in range(1000):
+            found = re.search(r"on port (\d+)", out.read_text())
+            if found or process.poll() is not None:
+                break
+            time.sleep(0.02)
+        assert found, "the server did not start"
+        before = out.read_text()
+        for n in (1, 2):
+            assert call(int(found.group(1)), "/traceout", f"<a><n>{n}</n></a>").status == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    text = out.read_text()
+    assert text.startswith(before) and "\0" not in text, text
+    assert len(re.findall(r"^TraceOut n=", text, re.M)) == 2, text
+
+
+@test
 def one_instance_takes_messages_in_turn(t):
     order, lock = [], threading.Lock()
 
