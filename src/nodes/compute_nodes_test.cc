@@ -63,6 +63,17 @@ TEST_CASE("compute: the mode says which output trees leave, the others are the i
   }
 }
 
+TEST_CASE("compute: a header that is set last leaves the body, and InputBody is the last child") {
+  ComputeFixture f(
+      "SET OutputRoot = InputRoot; SET OutputRoot.HTTPReplyHeader.\"X-A\" = 'b';"
+      "SET Environment.last = FIELDNAME(OutputRoot.*[<]); RETURN TRUE;");
+  f.observed.look = [](const std::string&, flow::Invocation& i, const tree::MessageAssembly& m) {
+    CHECK(tree::find_child(m.environment, "last")->scalar.text() == "HTTPReplyHeader");
+    CHECK(common::content_type(i.context(), m.root).starts_with("text/xml"));
+  };
+  CHECK(f.go() == "out<<a>1</a>>");
+}
+
 TEST_CASE("compute: an unknown mode is tolerated with a warning") {
   ComputeFixture f("SET OutputRoot = InputRoot; RETURN TRUE;", {{"computeMode", "mesage"}});
   CHECK(f.problems() == "11 MS1034; ");

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "nodes/node_test_support.h"
+#include "parsers/headers/http_headers.h"
 
 namespace millstream::nodes::construction {
 namespace {
@@ -118,6 +119,18 @@ TEST_CASE("reset content descriptor: a changed body is written before") {
         tree::set_value(tree::first_child(tree::body_of(m.root)), value::Value::make_integer(2));
       });
   CHECK(out == "out<<a>2</a>>");
+}
+
+TEST_CASE("reset content descriptor: a header behind the body stays, and the body is reset") {
+  ResetFixture f({{"resetMessageDomain", "true"}, {"messageDomain", "BLOB"}});
+  const std::string out =
+      f.run("XMLNSC", "<a>1</a>", [](tree::TreeContext& context, tree::MessageAssembly& m) {
+        const parsers::headers::HttpField fields[] = {{"X-A", "b"}};
+        parsers::headers::make_http_header(context, m.root, parsers::headers::kHttpReplyHeader,
+                                           fields);
+      });
+  CHECK(out == "out<<a>1</a>>");
+  CHECK(f.folders == "Properties HTTPReplyHeader BLOB ");
 }
 
 TEST_CASE("reset content descriptor: without a flag nothing is touched") {

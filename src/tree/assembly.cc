@@ -40,10 +40,12 @@ Element* make_root(TreeContext& context, std::string_view name) {
 }
 
 DomainRoot* body_of(Element* root) {
-  Element* last = root ? last_child(root) : nullptr;
-  if (!last || !last->has_flag(kFlagDomainRoot)) return nullptr;
-  auto* domain_root = static_cast<DomainRoot*>(last);
-  return domain_root->domain->is_body ? domain_root : nullptr;
+  for (Element* c = root ? last_child(root) : nullptr; c; c = previous_sibling(c)) {
+    if (!c->has_flag(kFlagDomainRoot)) continue;
+    auto* domain_root = static_cast<DomainRoot*>(c);
+    if (domain_root->domain->is_body) return domain_root;
+  }
+  return nullptr;
 }
 
 DomainRoot* find_domain(Element* root, std::string_view name) {

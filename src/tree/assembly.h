@@ -52,7 +52,9 @@ class MessageArena {
 };
 
 Element* make_root(TreeContext& context, std::string_view name);  // an empty owner-less tree
-// The last child of Root when it is a body domain, else null.
+// The body of the message: the last child of Root that is a body domain, else null. It need not be
+// the last child: flows add header folders to a finished message, and those do not hide its body.
+// (InputBody and `InputRoot.*[<]` of ESQL are the last child, whatever that is.)
 DomainRoot* body_of(Element* root);
 DomainRoot* find_domain(Element* root, std::string_view name);
 

@@ -31,6 +31,24 @@ TEST_CASE("assembly: body and headers of a message") {
   CHECK(find_domain(message.root, "FAKE") == body);
 }
 
+TEST_CASE("assembly: what was added behind the body does not hide it") {
+  TreeFixture f;
+  Element* top = make_root(f.context(), "Root");
+  f.parse_into(top, "h1.", test::kFakeHeader);
+  DomainRoot* first = f.parse_into(top, "a1.");
+  f.parse_into(top, "h2.", test::kFakeHeader);
+  f.parse_into(top, "h3.", test::kFakeHeader);
+  CHECK(body_of(top) == first);
+  append_child(top, f.element("typo"));
+  CHECK(body_of(top) == first);
+  DomainRoot* second = f.parse_into(top, "b2.");
+  f.parse_into(top, "h4.", test::kFakeHeader);
+  CHECK(body_of(top) == second);  // of two bodies the last one
+  detach(second);
+  detach(first);
+  CHECK(body_of(top) == nullptr);
+}
+
 TEST_CASE("assembly: original bytes go out until something changes") {
   TreeFixture f;
   Element* top = make_root(f.context(), "Root");

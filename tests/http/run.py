@@ -212,6 +212,21 @@ def server_project(folder, backend_port):
     p.esql("Late", module("Late", COPY_HEADERS + """
     SET OutputRoot.XMLNSC.late = InputRoot.XMLNSC.a;
     RETURN TRUE;"""))
+    simple_flow(p, "HeaderLast", "/headerlast", """
+    SET OutputRoot = InputRoot;
+    SET OutputRoot.HTTPReplyHeader."X-A" = 'b';
+    RETURN TRUE;""")
+    p.flow("RequestLast", [
+        ("in", "ComIbmWSInput", "HTTP Input", {"URLSpecifier": "/requestlast", "messageDomainProperty": "XMLNSC"}),
+        ("c", "ComIbmCompute", "Compute", {"computeExpression": "esql://routine/#RequestLast.Main"}),
+        ("q", "ComIbmWSRequest", "HTTP Request", {"URLSpecifier": f"http://127.0.0.1:{backend_port}/last",
+                                                  "httpVersion": "1.1"}),
+        ("r", "ComIbmWSReply", "HTTP Reply", {})],
+        ["in.out -> c.in", "c.out -> q.in", "q.out -> r.in"])
+    p.esql("RequestLast", module("RequestLast", """
+    SET OutputRoot = InputRoot;
+    SET OutputRoot.HTTPRequestHeader."X-B" = 'c';
+    RETURN TRUE;"""))
     # Catch: walks the exception list the way the Toolkit's samples do.
     p.flow("Catching", [
         ("in", "ComIbmWSInput", "HTTP Input", {"URLSpecifier": "/catch", "messageDomainProperty": "XMLNSC"}),
@@ -535,6 +550,17 @@ def http_header_node_sets_reply_headers(t):
     reply = call(t.port, "/header", "hello")
     assert reply.headers["x-added"] == "one" and reply.headers["content-type"] == "text/plain", reply.headers
     assert reply.text == "hello"
+
+
+@test
+def a_header_that_is_set_last_does_not_hide_the_body(t):
+    reply = call(t.port, "/headerlast", "<a>1</a>")
+    assert (reply.status, reply.text, reply.headers["x-a"]) == (200, "<a>1</a>", "b"), (reply.headers, reply.text)
+    before = len(t.backend.requests)
+    reply = call(t.port, "/requestlast", "<a>2</a>")
+    assert reply.status == 200 and reply.text == "<answer><a>2</a></answer>", reply.text
+    _, _, headers, body = t.backend.requests[before]
+    assert body == b"<a>2</a>" and headers["X-B"] == "c", (headers, body)
 
 
 @test
