@@ -449,6 +449,12 @@ def silence_ends_with_the_input_nodes_time(t):
     reply = call(t.port, "/silent", "<a/>")
     waited = time.monotonic() - start
     assert reply.status == 500 and "did not reply" in reply.text and 0.9 < waited < 10, (reply.text, waited)
+    for _ in range(200):
+        logged = [line for line in t.errors if "MS1830" in line and "Silent" in line]
+        if logged:
+            break
+        time.sleep(0.02)
+    assert len(logged) == 1, t.errors[-5:]
     reply = call(t.port, "/timeoutpath", "<a>7</a>")
     assert reply.status == 200 and reply.text == "<late>7</late>", reply.text
 

@@ -167,6 +167,7 @@ void HttpInput::time_out(RequestRef& request) {
   if (request->is_replied()) return;
   Status status =
       base::make_error(errors::kReplyTimedOut, {flow().name(), properties_.timeout_for_client});
+  base::log_error(status.error());
   reply_fault(request, status.error().id_with_letter() + ": " + status.error().text, nullptr);
 }
 
