@@ -902,8 +902,8 @@ constexpr Topic kTopics[] = {
      "'{0}' is not an HTTP status code.\n"
      "\n"
      "Error, MessageException. Use a number from 200 to 599.\n"},
-    {"error", "MS1834", "The URL '{0}' of node '{1}' in flow '{2}' is already that of node '{3}' in flow '{4}'.",
-     "The URL '{0}' of node '{1}' in flow '{2}' is already that of node '{3}' in flow '{4}'.\n"
+    {"error", "MS1834", "The URL '{0}' of node '{1}' in flow '{2}' of application '{3}' is already that of node '{4}' in flow '{5}' of application '{6}'.",
+     "The URL '{0}' of node '{1}' in flow '{2}' of application '{3}' is already that of node '{4}' in flow '{5}' of application '{6}'.\n"
      "\n"
      "Error, found while loading. Give one of the two HTTPInput nodes another URLSpecifier.\n"},
     {"error", "MS1835", "URLSpecifier '{0}' cannot be used: {1}.",

@@ -255,6 +255,8 @@ TEST_CASE("one URL twice is refused by name and place") {
   auto deployment = build_deployment({.paths = {c.tree.path()}}, services, diagnostics);
   for (const auto& a : deployment->applications) a->try_start(diagnostics);
   CHECK(has_said(diagnostics, "B/F.msgflow:5:1: error: MS1834: The URL '/same'"));
+  CHECK(has_said(diagnostics, "in flow 'F' of application 'B' is already that of node"));
+  CHECK(has_said(diagnostics, "in flow 'F' of application 'A'."));
   Status status = deployment->applications[1]->start();
   REQUIRE_FALSE(status.ok());
   CHECK(status.error().position.line == 5);

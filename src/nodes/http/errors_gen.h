@@ -16,7 +16,7 @@ inline constexpr base::ErrorCode kRequestGone{"MS1832", 1832, base::ExceptionKin
 inline constexpr base::ErrorCode kBadStatusCode{"MS1833", 1833, base::ExceptionKind::kMessage, base::Severity::kError,
     "'{0}' is not an HTTP status code."};
 inline constexpr base::ErrorCode kUrlTaken{"MS1834", 1834, base::ExceptionKind::kConfiguration, base::Severity::kError,
-    "The URL '{0}' of node '{1}' in flow '{2}' is already that of node '{3}' in flow '{4}'."};
+    "The URL '{0}' of node '{1}' in flow '{2}' of application '{3}' is already that of node '{4}' in flow '{5}' of application '{6}'."};
 inline constexpr base::ErrorCode kBadUrlSpecifier{"MS1835", 1835, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "URLSpecifier '{0}' cannot be used: {1}."};
 inline constexpr base::ErrorCode kNoListener{"MS1836", 1836, base::ExceptionKind::kConfiguration, base::Severity::kError,

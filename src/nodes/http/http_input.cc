@@ -77,6 +77,7 @@ class HttpInputHandler final : public UrlHandler {
   std::string describe() const override;
   std::string node_label() const override;
   std::string flow_name() const override;
+  std::string application_name() const override;
 
  private:
   HttpInput& node_;
@@ -141,6 +142,7 @@ std::string HttpInputHandler::describe() const {
 }
 std::string HttpInputHandler::node_label() const { return node_.label(); }
 std::string HttpInputHandler::flow_name() const { return node_.flow().name(); }
+std::string HttpInputHandler::application_name() const { return node_.flow().application(); }
 
 void HttpInput::handle(RequestRef request) {
   listener_.requests().add(request);

@@ -37,6 +37,7 @@ class SilentHandler final : public UrlHandler {
   std::string describe() const override { return flow_; }
   std::string node_label() const override { return "HTTP Input"; }
   std::string flow_name() const override { return flow_; }
+  std::string application_name() const override { return "App" + flow_; }
 
  private:
   std::string flow_;
@@ -49,8 +50,9 @@ TEST_CASE("http: a URL belongs to one node; the same text as path and prefix are
   CHECK(listener.add({"/a", true}, std::make_shared<SilentHandler>("Prefix")).ok());
   Status status = listener.add({"/a", false}, std::make_shared<SilentHandler>("Second"));
   REQUIRE_FALSE(status.ok());
-  CHECK(status.error().text.find("'First'") != std::string::npos);
-  CHECK(status.error().text.find("'Second'") != std::string::npos);
+  CHECK(status.error().text ==
+        "The URL '/a' of node 'HTTP Input' in flow 'Second' of application 'AppSecond' is already "
+        "that of node 'HTTP Input' in flow 'First' of application 'AppFirst'.");
   listener.remove(first.get());
   CHECK(listener.add({"/a", false}, std::make_shared<SilentHandler>("Second")).ok());
 }

@@ -37,9 +37,11 @@ Status HttpListener::add(const UrlPattern& pattern, std::shared_ptr<UrlHandler> 
   auto changed = std::make_shared<Table>(*table());
   for (const Entry& e : *changed) {
     if (e.pattern.path == pattern.path && e.pattern.is_prefix == pattern.is_prefix) {
-      return base::make_error(errors::kUrlTaken, {pattern.path + (pattern.is_prefix ? "*" : ""),
-                                                  handler->node_label(), handler->flow_name(),
-                                                  e.handler->node_label(), e.handler->flow_name()});
+      return base::make_error(
+          errors::kUrlTaken,
+          {pattern.path + (pattern.is_prefix ? "*" : ""), handler->node_label(),
+           handler->flow_name(), handler->application_name(), e.handler->node_label(),
+           e.handler->flow_name(), e.handler->application_name()});
     }
   }
   changed->push_back({pattern, std::move(handler)});

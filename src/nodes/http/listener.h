@@ -24,6 +24,7 @@ class UrlHandler {
   virtual std::string describe() const = 0;  // "node 'X' in flow 'Y'", for conflicts
   virtual std::string node_label() const = 0;
   virtual std::string flow_name() const = 0;
+  virtual std::string application_name() const = 0;
 };
 
 // A path, and whether everything below it is meant too.
