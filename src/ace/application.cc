@@ -216,6 +216,11 @@ class ApplicationBuilder {
     SubflowFinder finder = [this](std::string_view path) { return find_subflow(path); };
     std::unique_ptr<flow::FlowDefinition> definition =
         flatten_flow(file, container_.name, finder, overrides_, diagnostics_);
+    overrides_.note_known(flow_names(file), [this](std::string_view name) {
+      const auto& externals = application_->program_->externals();
+      return std::any_of(externals.begin(), externals.end(),
+                         [name](const esql::ast::Variable* v) { return v->name == name; });
+    });
     // Without working ESQL every Compute node would add an error that says nothing new.
     if (!definition || !application_->runtime_) return;
     if (file.unit > 0) definition->library = units_[file.unit]->name;

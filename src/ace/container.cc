@@ -1,6 +1,7 @@
 #include "ace/container.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "ace/descriptors.h"
 #include "ace/errors_gen.h"
@@ -76,7 +77,7 @@ Status split_nested_libraries(Container& container) {
     auto library = std::make_unique<Container>();
     library->kind = ContainerKind::kStaticLibrary;
     library->name = folder;
-    library->location = io::join_path(container.location, folder);
+    library->location = path_in(container.location, folder);
     library->resources = take_folder(container.resources, folder, /*strips=*/true);
     MS_TRY(read_descriptors(*library));
     library->name = folder;
@@ -230,13 +231,25 @@ base::Position Container::reference_position(std::string_view reference) const {
   return it == references.end() ? base::Position{location, 0, 0} : it->second;
 }
 
+std::string folder_title(const std::string& folder) {
+  std::string name(io::file_name(folder));
+  if (!name.empty() && name != "." && name != "..") return name;
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(folder, error);
+  return error || real.filename().empty() ? folder : real.filename().string();
+}
+
+std::string path_in(std::string_view folder, std::string_view name) {
+  return folder == "." ? std::string(name) : io::join_path(folder, name);
+}
+
 Result<std::unique_ptr<Container>> load_project_folder(const std::string& folder) {
   auto container = std::make_unique<Container>();
   container->location = folder;
-  container->name = std::string(io::file_name(folder));
+  container->name = folder_title(folder);
   for (std::string& path : MS_TRY(io::list_files(folder))) {
     if (is_tool_folder(path)) continue;
-    std::string file = io::join_path(folder, path);
+    std::string file = path_in(folder, path);
     container->resources.emplace_back(std::move(path), std::move(file));
   }
   MS_TRY(read_descriptors(*container));

@@ -67,6 +67,10 @@ struct Container {
   base::Position reference_position(std::string_view name) const;
 };
 
+// The name a folder has, also when it is given as "." or "..".
+std::string folder_title(const std::string& folder);
+// join_path(), but "x" instead of "./x".
+std::string path_in(std::string_view folder, std::string_view name);
 // Reads one folder that is a project or an unpacked container; null when it is neither.
 Result<std::unique_ptr<Container>> load_project_folder(const std::string& folder);
 // Reads a BAR file: its applications, libraries and policy projects. A single .appzip, .libzip or

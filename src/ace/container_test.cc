@@ -136,6 +136,32 @@ TEST_CASE("a workspace: projects at any depth, Java and test projects passed ove
   CHECK_FALSE(workspace.knows("C"));
 }
 
+TEST_CASE("the current folder: its real name, plain paths, libraries beside it") {
+  TempTree tree;
+  tree.write("App/application.descriptor",
+             descriptor_text("appDescriptor", library_reference_text("Lib")));
+  tree.write("App/Hello.esql", "");
+  tree.write("Lib/library.descriptor", "<libDescriptor type=\"x.sharedLibraryNature\"/>");
+  const std::filesystem::path before = std::filesystem::current_path();
+  for (const char* given : {".", "./", "././.", "./../App", ".."}) {
+    CAPTURE(given);
+    std::filesystem::create_directories(tree / "App/sub");
+    std::filesystem::current_path(tree / (std::string_view(given) == ".." ? "App/sub" : "App"));
+    base::Diagnostics diagnostics;
+    Workspace workspace = loaded({given}, diagnostics);
+    find_references(workspace, diagnostics);
+    REQUIRE(workspace.find("App"));
+    CHECK(workspace.find("Lib"));
+    const Resource* esql = workspace.find("App")->find("Hello.esql");
+    REQUIRE(esql);
+    if (given[0] == '.' && std::string_view(given).find("..") == std::string_view::npos) {
+      CHECK(esql->file() == "Hello.esql");
+    }
+    CHECK(said(diagnostics) == "");
+  }
+  std::filesystem::current_path(before);
+}
+
 TEST_CASE("what holds nothing: an error for a folder, a warning for a Java project") {
   TempTree tree;
   tree.write("empty/readme.txt", "x");
@@ -143,7 +169,12 @@ TEST_CASE("what holds nothing: an error for a folder, a warning for a Java proje
   base::Diagnostics diagnostics;
   loaded({tree / "empty", tree / "missing", tree / "empty/readme.txt"}, diagnostics);
   CHECK(diagnostics.error_count() == 3);
-  CHECK(has_said(diagnostics, "missing: error: MS1906"));
+  CHECK(has_said(diagnostics, "empty: error: MS1906"));
+  CHECK(has_said(diagnostics, "missing: error: MS1919"));
+  base::Diagnostics bar;
+  loaded({tree / "nothere.bar"}, bar);
+  CHECK(has_said(bar, "nothere.bar' does not exist."));
+  CHECK(bar.error_count() == 1);
   base::Diagnostics softer;
   loaded({tree / "Java"}, softer);
   CHECK_FALSE(softer.has_errors());

@@ -18,7 +18,7 @@ inline constexpr base::ErrorCode kSubflowTerminal{"MS1904", 1904, base::Exceptio
 inline constexpr base::ErrorCode kDanglingConnection{"MS1905", 1905, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "A connection refers to node '{0}', which is not in this flow."};
 inline constexpr base::ErrorCode kNothingToRun{"MS1906", 1906, base::ExceptionKind::kConfiguration, base::Severity::kError,
-    "'{0}' does not exist, or holds no project, BAR file, work directory or message flow."};
+    "'{0}' holds no project, BAR file, work directory or message flow."};
 inline constexpr base::ErrorCode kLibraryNotFound{"MS1907", 1907, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "'{0}' refers to the library '{1}', which is not there."};
 inline constexpr base::ErrorCode kDuplicateContainer{"MS1908", 1908, base::ExceptionKind::kConfiguration, base::Severity::kError,
@@ -43,5 +43,7 @@ inline constexpr base::ErrorCode kHiddenErrors{"MS1917", 1917, base::ExceptionKi
     "{0} error(s) about routines, modules and subflows that are probably in a missing library are not shown."};
 inline constexpr base::ErrorCode kNoFlowsHere{"MS1918", 1918, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
     "'{0}' holds no message flows, libraries or policies (a Java, test or other project, or an archive of resources): nothing of it runs."};
+inline constexpr base::ErrorCode kPathNotFound{"MS1919", 1919, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' does not exist."};
 
 }  // namespace millstream::ace::errors

@@ -46,6 +46,26 @@ const FlowFileNode* find_terminal(const FlowFile& subflow, std::string_view term
   return nullptr;
 }
 
+// What a BAR can set of any flow, whether or not it means something to this server.
+bool is_flow_property(std::string_view name) {
+  static constexpr std::string_view kNames[] = {"additionalInstances",
+                                                "commitCount",
+                                                "commitInterval",
+                                                "coordinatedTransaction",
+                                                "consumerPolicy",
+                                                "maximumRateMsgsPerSec",
+                                                "monitoringProfile",
+                                                "notificationThresholdMsgsPerSec",
+                                                "processingTimeoutSec",
+                                                "processingTimeoutAction",
+                                                "providerPolicy",
+                                                "securityProfileName",
+                                                "startMode",
+                                                "startInstancesWhenFlowStarts",
+                                                "wlmPolicy"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
 class Flattener {
  public:
   Flattener(const std::string& application, const SubflowFinder& find_subflow, Overrides& overrides,
@@ -58,7 +78,12 @@ class Flattener {
     const size_t errors_before = diagnostics_.error_count();
     flow_.name = main.qualified_name();
     flow_.file = main.file;
-    overrides_.apply({{names_of(main), ""}}, flow_.properties);
+    overrides_.apply({{flow_names(main), ""}}, flow_.properties);
+    overrides_.note_known(flow_names(main), [&main](std::string_view name) {
+      return is_flow_property(name) ||
+             std::any_of(main.properties.begin(), main.properties.end(),
+                         [name](const DeclaredProperty& p) { return p.name == name; });
+    });
     Instance top{main, "", 0, flow_.properties.values(), {}};
     expand(top);
     return diagnostics_.error_count() == errors_before;
@@ -77,12 +102,6 @@ class Flattener {
     std::map<std::string, std::unique_ptr<Instance>> subflows = {};  // xmi:id -> what it expands to
     const Instance* outer = nullptr;
   };
-
-  static std::vector<std::string> names_of(const FlowFile& file) {
-    std::vector<std::string> names = {file.qualified_name()};
-    if (!file.schema.empty()) names.push_back(file.name);
-    return names;
-  }
 
   void error(Status status, const base::Position& position) {
     diagnostics_.error(status.error(), position);
@@ -167,7 +186,7 @@ class Flattener {
         const size_t begin = i->label.empty() ? 0 : i->label.size() + 1;
         way = at.label.substr(begin) + "." + label;
       }
-      addresses.push_back({names_of(i->file), std::move(way)});
+      addresses.push_back({flow_names(i->file), std::move(way)});
     }
     return addresses;
   }
@@ -264,6 +283,12 @@ class Flattener {
 };
 
 }  // namespace
+
+std::vector<std::string> flow_names(const FlowFile& file) {
+  std::vector<std::string> names = {file.qualified_name()};
+  if (!file.schema.empty()) names.push_back(file.name);
+  return names;
+}
 
 std::unique_ptr<flow::FlowDefinition> flatten_flow(const FlowFile& main,
                                                    const std::string& application,

@@ -21,6 +21,8 @@ constexpr size_t kFlatNodesMax = 100'000;
 // Finds the subflow at a path ("com/acme/Log.subflow"); null when it is nowhere.
 using SubflowFinder = std::function<const FlowFile*(std::string_view path)>;
 
+// What overrides may call the flow: with its broker schema, and without.
+std::vector<std::string> flow_names(const FlowFile& file);
 // Null when there was an error (in `diagnostics`).
 std::unique_ptr<flow::FlowDefinition> flatten_flow(const FlowFile& main,
                                                    const std::string& application,

@@ -98,10 +98,21 @@ void Overrides::apply(const std::vector<Address>& addresses, flow::PropertySet& 
           std::string name = it->first.substr(prefix.size());
           // What still has a '.' belongs to a node, or to a node of a subflow.
           if (name.find('.') != std::string::npos) continue;
-          it->second.is_used = true;
+          if (!address.node.empty()) it->second.is_used = true;
           properties.set(std::move(name), it->second.property);
         }
       }
+    }
+  }
+}
+
+void Overrides::note_known(const std::vector<std::string>& flows,
+                           const std::function<bool(std::string_view)>& is_known) {
+  for (const std::string& flow : flows) {
+    const std::string prefix = override_key(flow, "", "");
+    for (auto it = entries_.lower_bound(prefix); it != entries_.end(); ++it) {
+      if (it->first.compare(0, prefix.size(), prefix) != 0) break;
+      if (is_known(std::string_view(it->first).substr(prefix.size()))) it->second.is_used = true;
     }
   }
 }

@@ -6,6 +6,7 @@
 // Precedence: what was added with the higher rank wins; within a rank the later one.
 // Thread: one.
 #pragma once
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -43,6 +44,10 @@ class Overrides {
   // Puts the overrides of a node (or flow) that has several addresses into `properties`. A higher
   // rank wins; within a rank the later address does.
   void apply(const std::vector<Address>& addresses, flow::PropertySet& properties);
+  // The properties of a flow are whatever it declares, so that apply() leaves them unused: marks
+  // those that `is_known` accepts.
+  void note_known(const std::vector<std::string>& flows,
+                  const std::function<bool(std::string_view)>& is_known);
   // A warning for each line of an overrides file that matched nothing.
   void report_unused(base::Diagnostics& diagnostics) const;
 

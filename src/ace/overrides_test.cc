@@ -79,6 +79,18 @@ TEST_CASE("a file beats a BAR in whatever order they come; within one the later 
   CHECK(value_of(mixed, {{{"Sub"}, "N"}, {{"Main"}, "S.N"}}, "p") == "outer");
 }
 
+TEST_CASE("a property of a flow is used when somebody knows it") {
+  Overrides overrides;
+  base::Diagnostics diagnostics;
+  overrides.add_lines("F#known=1\nF#udp=3\nF#known.x=4\n", "o.txt", diagnostics);
+  CHECK(value_of(overrides, {{{"F"}, ""}}, "udp") == "3");
+  overrides.note_known({"F"}, [](std::string_view name) { return name == "known"; });
+  overrides.report_unused(diagnostics);
+  CHECK(said(diagnostics) ==
+        "o.txt:3:1: warning: MS1910: The override 'F#known.x' matches no flow, node or property.\n"
+        "o.txt:2:1: warning: MS1910: The override 'F#udp' matches no flow, node or property.\n");
+}
+
 TEST_CASE("a set of one application gives back what it used; the rest is reported") {
   Overrides all;
   base::Diagnostics diagnostics;

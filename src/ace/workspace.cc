@@ -56,14 +56,14 @@ bool add_loose_flows(Workspace& workspace, const std::string& folder,
   auto container = std::make_unique<Container>();
   container->kind = ContainerKind::kIndependent;
   container->location = folder;
-  container->name = std::string(io::file_name(folder));
+  container->name = folder_title(folder);
   Result<std::vector<std::string>> files = io::list_files(folder);
   if (!files.ok()) {
     diagnostics.error(files.error(), {folder, 0, 0});
     return true;
   }
   for (std::string& path : files.value()) {
-    std::string file = io::join_path(folder, path);
+    std::string file = path_in(folder, path);
     container->resources.emplace_back(std::move(path), std::move(file));
   }
   add_container(workspace, std::move(container), diagnostics);
@@ -77,6 +77,23 @@ void add_bar(Workspace& workspace, const std::string& path, base::Diagnostics& d
     return;
   }
   for (auto& container : bar.value()) add_container(workspace, std::move(container), diagnostics);
+}
+
+// Without what says nothing: "./a/" is "a". One way to write a path makes it comparable.
+std::string plain_path(std::string path) {
+  while (path.size() > 1) {
+    if (path.starts_with("./")) {
+      path.erase(0, std::min(path.find_first_not_of('/', 1), path.size()));
+      if (path.empty()) path = ".";
+    } else if (path.back() == '/') {
+      path.pop_back();
+    } else if (path.ends_with("/.")) {
+      path.pop_back();
+    } else {
+      break;
+    }
+  }
+  return path;
 }
 
 // True when something was found in or below `folder`.
@@ -101,16 +118,15 @@ bool add_folder(Workspace& workspace, const std::string& folder, int depth,
     diagnostics.error(entries.error(), {folder, 0, 0});
     return true;
   }
-  const std::string run = io::join_path(folder, "run");
-  if (io::path_kind(io::join_path(folder, "server.conf.yaml")) == io::PathKind::kFile &&
-      io::path_kind(run) == io::PathKind::kFolder) {
+  const std::string run = path_in(folder, "run");
+  if (is_work_folder(folder) && io::path_kind(run) == io::PathKind::kFolder) {
     return add_folder(workspace, run, depth + 1, diagnostics);
   }
   if (add_loose_flows(workspace, folder, entries.value(), diagnostics)) return true;
   if (depth >= kWorkspaceDepthMax) return false;
   bool is_found = false;
   for (const io::FolderEntry& e : entries.value()) {
-    const std::string path = io::join_path(folder, e.name);
+    const std::string path = path_in(folder, e.name);
     if (e.kind == io::PathKind::kFolder && e.name[0] != '.') {
       is_found |= add_folder(workspace, path, depth + 1, diagnostics);
     } else if (e.kind == io::PathKind::kFile && e.name.size() > 4 &&
@@ -125,7 +141,7 @@ bool add_folder(Workspace& workspace, const std::string& folder, int depth,
 // The name in .project, else that of the folder.
 std::string project_name(const std::string& folder) {
   Container probe;
-  probe.name = std::string(io::file_name(folder));
+  probe.name = folder_title(folder);
   probe.resources.emplace_back(".project", io::join_path(folder, ".project"));
   if (!io::read_file(probe.resources[0].file()).ok()) return probe.name;
   return read_descriptors(probe).ok() ? probe.name : std::string();
@@ -136,9 +152,8 @@ std::string project_name(const std::string& folder) {
 class Neighbours {
  public:
   std::string find(const Container& container, const std::string& name) {
-    std::string parent(io::folder_name(container.location));
-    if (parent.empty()) parent.assign(1, container.location.starts_with('/') ? '/' : '.');
-    std::string direct = io::join_path(parent, name);
+    const std::string parent = parent_of(container.location);
+    std::string direct = path_in(parent, name);
     if (is_project_folder(direct)) return direct;
     auto [it, is_new] = folders_.try_emplace(parent);
     if (is_new) read_names(parent, it->second);
@@ -149,11 +164,19 @@ class Neighbours {
  private:
   using Names = std::map<std::string, std::string>;  // project name -> folder
 
+  static std::string parent_of(const std::string& folder) {
+    if (folder == ".") return "..";
+    if (io::file_name(folder) == "..") return io::join_path(folder, "..");
+    const std::string_view parent = io::folder_name(folder);
+    if (!parent.empty()) return std::string(parent);
+    return folder.starts_with('/') ? "/" : ".";
+  }
+
   static void read_names(const std::string& parent, Names& names) {
     Result<std::vector<io::FolderEntry>> entries = io::list_folder(parent);
     if (!entries.ok()) return;
     for (const io::FolderEntry& e : entries.value()) {
-      const std::string path = io::join_path(parent, e.name);
+      const std::string path = path_in(parent, e.name);
       if (e.kind != io::PathKind::kFolder || !is_project_folder(path)) continue;
       names.emplace(project_name(path), path);
     }
@@ -205,14 +228,20 @@ bool Workspace::knows(std::string_view name) const {
 bool Workspace::has_location(std::string_view path) const {
   return std::any_of(containers.begin(), containers.end(), [path](const auto& c) {
     const std::string& l = c->location;
+    if (path == ".") return !l.starts_with('/') && !l.starts_with("..");
     return l.compare(0, path.size(), path) == 0 &&
            (l.size() == path.size() || l[path.size()] == '/' || l[path.size()] == '!');
   });
 }
 
+bool is_work_folder(const std::string& path) {
+  auto kind_of = [&](const char* name) { return io::path_kind(io::join_path(path, name)); };
+  return kind_of("server.conf.yaml") == io::PathKind::kFile &&
+         (kind_of("run") == io::PathKind::kFolder || kind_of("overrides") == io::PathKind::kFolder);
+}
+
 void add_path(Workspace& workspace, const std::string& given, base::Diagnostics& diagnostics) {
-  std::string path = given;
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  const std::string path = plain_path(given);
   const size_t before = workspace.containers.size();
   const size_t said_before = diagnostics.all().size();
   switch (io::path_kind(path)) {
@@ -222,6 +251,11 @@ void add_path(Workspace& workspace, const std::string& given, base::Diagnostics&
     case io::PathKind::kFolder:
       add_folder(workspace, path, 0, diagnostics);
       break;
+    case io::PathKind::kMissing: {
+      Status status = base::make_error(errors::kPathNotFound, {path});
+      diagnostics.error(status.error(), {path, 0, 0});
+      return;
+    }
     default:
       break;
   }

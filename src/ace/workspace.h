@@ -27,6 +27,8 @@ struct Workspace {
   bool has_location(std::string_view path) const;  // something at or below the path
 };
 
+// A work directory: server.conf.yaml beside run/ or overrides/.
+bool is_work_folder(const std::string& path);
 // Adds what `path` holds. Problems go to `diagnostics`; what could be read is kept.
 void add_path(Workspace& workspace, const std::string& path, base::Diagnostics& diagnostics);
 // Finds referenced libraries beside the projects that refer to them. Call once after all paths.

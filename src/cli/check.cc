@@ -82,14 +82,14 @@ const base::CommandSpec& check_command() {
       .description =
           "Prints file:line:column: severity: text for everything that does not fit or is not "
           "supported. The exit code is 1 when there are errors.",
-      .arguments_min = 1,
+      .arguments_min = 0,
       .arguments_max = 1000,
       .flags = {{.name = "json",
                  .help = "One JSON document for programs.",
                  .kind = base::FlagKind::kSwitch},
                 {.name = "work-dir",
                  .value_name = "FOLDER",
-                 .help = "Work directory with server.conf.yaml and overrides/."},
+                 .help = "Work directory: server.conf.yaml, overrides/ and, without PATH, run/."},
                 {.name = "overrides",
                  .value_name = "FILE",
                  .help = "Lines of Flow#Node.property=value.",
@@ -105,6 +105,11 @@ int run_check(const base::ParsedFlags& flags) {
   input.work_folder = flags.text("work-dir");
   for (std::string_view file : flags.all("overrides")) input.override_files.emplace_back(file);
   input.checks_everything = true;
+  if (input.paths.empty() && input.work_folder.empty()) {
+    std::fprintf(stderr, "Give at least one PATH, or --work-dir.\n\n%s",
+                 base::command_help({.name = "millstream"}, check_command()).c_str());
+    return 2;
+  }
   nodes::http::HttpListener listener;
   flow::Services services;
   services.set(&listener);

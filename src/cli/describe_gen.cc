@@ -978,8 +978,8 @@ constexpr Topic kTopics[] = {
      "A connection refers to node '{0}', which is not in this flow.\n"
      "\n"
      "Error, found while loading. Delete the connection in the Toolkit.\n"},
-    {"error", "MS1906", "'{0}' does not exist, or holds no project, BAR file, work directory or message flow.",
-     "'{0}' does not exist, or holds no project, BAR file, work directory or message flow.\n"
+    {"error", "MS1906", "'{0}' holds no project, BAR file, work directory or message flow.",
+     "'{0}' holds no project, BAR file, work directory or message flow.\n"
      "\n"
      "Error, found while loading. Give the folder of an application (it holds a .project or application.descriptor file), a workspace folder, a BAR file or a work directory.\n"},
     {"error", "MS1907", "'{0}' refers to the library '{1}', which is not there.",
@@ -1030,8 +1030,12 @@ constexpr Topic kTopics[] = {
      "'{0}' holds no message flows, libraries or policies (a Java, test or other project, or an archive of resources): nothing of it runs.\n"
      "\n"
      "Warning, found while loading. Give the folder of the application.\n"},
-    {"error", "MS2000", "Cannot listen on {0}:{1}.",
-     "Cannot listen on {0}:{1}.\n"
+    {"error", "MS1919", "'{0}' does not exist.",
+     "'{0}' does not exist.\n"
+     "\n"
+     "Error, found while loading. Check the spelling of the path, and the folder that it is relative to.\n"},
+    {"error", "MS2000", "Cannot listen on {0}:{1}: {2}.",
+     "Cannot listen on {0}:{1}: {2}.\n"
      "\n"
      "Error, found while loading. Another process has the port, or this user may not open it. Choose another one with --http-port.\n"},
     {"error", "MS2001", "No application could be started.",
@@ -1046,6 +1050,14 @@ constexpr Topic kTopics[] = {
      "The setting {0} is '{1}'; it must be {2}.\n"
      "\n"
      "Error, found while loading. See docs/operate/server-conf.md.\n"},
+    {"error", "MS2004", "The work directory '{0}' {1}.",
+     "The work directory '{0}' {1}.\n"
+     "\n"
+     "Error, found while loading. Give the folder that holds server.conf.yaml.\n"},
+    {"error", "MS2005", "There is no setting {0}; it does nothing.",
+     "There is no setting {0}; it does nothing.\n"
+     "\n"
+     "Warning, found while loading. See docs/operate/server-conf.md; keys are case-sensitive.\n"},
     {"function", "ABS", "ABS(number)",
      "ABS(number)\n"
      "\n"

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "io/file.h"
+#include "server/errors_gen.h"
 #include "server/server.h"
 
 namespace millstream::cli {
@@ -20,9 +21,6 @@ server::ServerOptions options_of(const base::ParsedFlags& flags) {
   options.deployment.work_folder = flags.text("work-dir");
   for (std::string_view file : flags.all("overrides")) {
     options.deployment.override_files.emplace_back(file);
-  }
-  if (options.deployment.paths.empty() && !options.deployment.work_folder.empty()) {
-    options.deployment.paths.push_back(options.deployment.work_folder);
   }
   options.host = flags.text("host");
   if (flags.has("http-port")) options.http_port = static_cast<int>(flags.integer("http-port"));
@@ -136,7 +134,7 @@ const base::CommandSpec& run_command() {
 
 int run_run(const base::ParsedFlags& flags) {
   const server::ServerOptions options = options_of(flags);
-  if (options.deployment.paths.empty()) {
+  if (options.deployment.paths.empty() && options.deployment.work_folder.empty()) {
     std::fprintf(stderr, "Give at least one PATH, or --work-dir.\n\n%s",
                  base::command_help({.name = "millstream"}, run_command()).c_str());
     return 2;
@@ -154,6 +152,10 @@ int run_run(const base::ParsedFlags& flags) {
     return 1;
   }
   server::Server& server = *started.value();
+  for (const std::string& name : server.deployment().refused) {
+    Status status = base::make_error(server::errors::kApplicationRefused, {name});
+    base::log_error(status.error());
+  }
   print_flows(server);
   const double ms =
       static_cast<double>(base::system_clock().monotonic_ns() - start_ns) / 1'000'000.0;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "io/file.h"
+#include "server/errors_gen.h"
 
 namespace millstream::server {
 namespace {
@@ -32,6 +33,28 @@ void add_override_file(const std::string& file, ace::Overrides& overrides,
   }
 }
 
+// A work directory given as a path means its settings too, as long as there is no doubt which.
+std::string work_folder_of(const DeploymentInput& input) {
+  if (!input.work_folder.empty()) return input.work_folder;
+  std::string found;
+  for (const std::string& path : input.paths) {
+    if (!ace::is_work_folder(path)) continue;
+    if (!found.empty() && found != path) return {};
+    found = path;
+  }
+  return found;
+}
+
+// With a wrong work directory everything would run, with other settings than meant.
+bool has_good_work_folder(const std::string& folder, base::Diagnostics& diagnostics) {
+  if (folder.empty() || io::path_kind(folder) == io::PathKind::kFolder) return true;
+  const bool is_missing = io::path_kind(folder) == io::PathKind::kMissing;
+  Status status = base::make_error(errors::kNoWorkFolder,
+                                   {folder, is_missing ? "does not exist" : "is not a folder"});
+  diagnostics.error(status.error(), {folder, 0, 0});
+  return false;
+}
+
 }  // namespace
 
 std::unique_ptr<Deployment> build_deployment(const DeploymentInput& input,
@@ -39,18 +62,22 @@ std::unique_ptr<Deployment> build_deployment(const DeploymentInput& input,
                                              base::Diagnostics& diagnostics) {
   auto deployment = std::make_unique<Deployment>();
   ace::Overrides overrides;
-  deployment->conf = read_work_folder(input.work_folder, overrides, diagnostics);
+  deployment->work_folder = work_folder_of(input);
+  if (!has_good_work_folder(deployment->work_folder, diagnostics)) return deployment;
+  deployment->conf = read_work_folder(deployment->work_folder, overrides, diagnostics);
   for (const std::string& file : input.override_files) {
     add_override_file(file, overrides, diagnostics);
   }
-  for (const std::string& path : input.paths) {
+  std::vector<std::string> paths = input.paths;
+  if (paths.empty()) paths.push_back(deployment->work_folder);
+  for (const std::string& path : paths) {
     ace::add_path(deployment->workspace, path, diagnostics);
   }
   ace::find_references(deployment->workspace, diagnostics);
 
   ace::BuildOptions options;
   if (!deployment->conf.server_name.empty()) options.server_name = deployment->conf.server_name;
-  options.work_path = input.work_folder.empty() ? "." : input.work_folder;
+  options.work_path = deployment->work_folder.empty() ? "." : deployment->work_folder;
   options.user_variables = deployment->conf.user_variables;
   options.drives.folders = deployment->conf.drives;
   options.drives.default_root = io::join_path(options.work_path, "drives");

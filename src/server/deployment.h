@@ -12,13 +12,14 @@
 namespace millstream::server {
 
 struct DeploymentInput {
-  std::vector<std::string> paths;
-  std::string work_folder;                  // empty: none
+  std::vector<std::string> paths;           // none: what is deployed in the work folder
+  std::string work_folder;                  // empty: the one path that is a work folder, if any
   std::vector<std::string> override_files;  // later ones win
   bool checks_everything = false;           // also libraries and subflows that nothing uses
 };
 
 struct Deployment {
+  std::string work_folder;  // that of the input, or found among its paths; may be empty
   ServerConf conf;
   ace::Workspace workspace;
   std::vector<std::unique_ptr<ace::Application>> applications;

@@ -6,12 +6,16 @@
 namespace millstream::server::errors {
 
 inline constexpr base::ErrorCode kPortInUse{"MS2000", 2000, base::ExceptionKind::kConfiguration, base::Severity::kError,
-    "Cannot listen on {0}:{1}."};
+    "Cannot listen on {0}:{1}: {2}."};
 inline constexpr base::ErrorCode kNothingStarted{"MS2001", 2001, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "No application could be started."};
 inline constexpr base::ErrorCode kApplicationRefused{"MS2002", 2002, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "Application '{0}' is not started because of the errors above."};
 inline constexpr base::ErrorCode kBadSetting{"MS2003", 2003, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The setting {0} is '{1}'; it must be {2}."};
+inline constexpr base::ErrorCode kNoWorkFolder{"MS2004", 2004, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The work directory '{0}' {1}."};
+inline constexpr base::ErrorCode kUnknownSetting{"MS2005", 2005, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "There is no setting {0}; it does nothing."};
 
 }  // namespace millstream::server::errors

@@ -59,9 +59,7 @@ Status Server::start_applications(const ServerOptions& options, base::Diagnostic
   }
   deployment_->applications = std::move(running);
   for (const std::string& name : deployment_->refused) {
-    Status status = base::make_error(errors::kApplicationRefused, {name});
-    if (!options.is_partial) return status;
-    base::log_error(status.error());
+    if (!options.is_partial) return base::make_error(errors::kApplicationRefused, {name});
   }
   if (!options.is_partial && diagnostics.has_errors()) {
     return base::make_error(errors::kNothingStarted);
@@ -83,8 +81,12 @@ Status Server::listen(const ServerOptions& options) {
                                : options.host;
   Result<int> port = http_->listen(host, port_);
   if (!port.ok()) {
-    return base::wrap_error(base::make_error(errors::kPortInUse, {host, port_}),
-                            std::move(port).take_status());
+    // The layers below say the address again, each; only the reason is new.
+    const std::string text = port.error().innermost().text;
+    const size_t reason = text.rfind(": ");
+    std::string why = reason == std::string::npos ? text : text.substr(reason + 2);
+    if (why.ends_with('.')) why.pop_back();
+    return base::make_error(errors::kPortInUse, {host, port_, why});
   }
   port_ = port.value();
   listener_.set_port(port_);
@@ -95,7 +97,7 @@ Status Server::set_statistics(const ServerOptions& options) {
   statistics_file_ = options.statistics_file;
   const ServerConf& conf = deployment_->conf;
   if (statistics_file_.empty() && conf.publishes_statistics) {
-    const std::string folder = io::join_path(options.deployment.work_folder, "log");
+    const std::string folder = io::join_path(deployment_->work_folder, "log");
     if (io::make_folders(folder).ok()) statistics_file_ = io::join_path(folder, "statistics.json");
   }
   if (statistics_file_.empty()) return {};

@@ -1,5 +1,7 @@
 #include "server/server_conf.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 
 #include "format/yaml.h"
@@ -32,6 +34,60 @@ std::string resolve_variables(const std::string& text) {
   return out;
 }
 
+// A word that must be one of those of the table; a key without a value counts as not there.
+bool is_word_of(base::Diagnostics& diagnostics, const std::string& file, const YamlNode* node,
+                const char* key, std::initializer_list<std::string_view> words,
+                const char* wanted) {
+  if (!node || node->is_null()) return false;
+  if (node->is_scalar() && std::find(words.begin(), words.end(), node->text) != words.end()) {
+    return true;
+  }
+  refuse_setting(diagnostics, file, *node, key, wanted);
+  return false;
+}
+
+void apply_statistics(const std::string& file, const YamlNode& root, ServerConf& conf,
+                      base::Diagnostics& diagnostics) {
+  const YamlNode* on = root.find_path({"Statistics", "Snapshot", "publicationOn"});
+  if (is_word_of(diagnostics, file, on, "Statistics/Snapshot/publicationOn", {"active", "inactive"},
+                 "active or inactive")) {
+    conf.publishes_statistics = on->text == "active";
+  }
+  const YamlNode* level = root.find_path({"Statistics", "Snapshot", "nodeDataLevel"});
+  if (is_word_of(diagnostics, file, level, "Statistics/Snapshot/nodeDataLevel",
+                 {"none", "basic", "advanced"}, "none, basic or advanced")) {
+    conf.node_data_level = level->text;
+  }
+}
+
+// The part of the file that is Millstream's own: what is not known there is a mistake.
+void apply_own(const std::string& file, const YamlNode& own, ServerConf& conf,
+               base::Diagnostics& diagnostics) {
+  if (own.is_null()) return;
+  if (!own.is_mapping()) {
+    refuse_setting(diagnostics, file, own, "Millstream", "a mapping with the key Drives");
+    return;
+  }
+  for (const format::YamlEntry& e : own.entries) {
+    if (e.key == "Drives") continue;
+    Status status = base::make_error(errors::kUnknownSetting, {"Millstream/" + e.key});
+    diagnostics.warning({file, e.line, own.column}, status.error().code->id, status.error().text);
+  }
+  const YamlNode* drives = own.find("Drives");
+  if (!drives || drives->is_null()) return;
+  if (!drives->is_mapping()) {
+    refuse_setting(diagnostics, file, *drives, "Millstream/Drives", "drive letters with folders");
+  }
+  for (const format::YamlEntry& e : drives->entries) {
+    if (e.key.size() == 1 && std::isalpha(static_cast<unsigned char>(e.key[0]))) {
+      conf.drives[static_cast<char>(e.key[0] | 0x20)] = e.value.text;
+    } else {
+      refuse_setting(diagnostics, file, e.value, "Millstream/Drives",
+                     "a drive letter and a folder");
+    }
+  }
+}
+
 void apply_file(const std::string& file, const YamlNode& root, ServerConf& conf,
                 base::Diagnostics& diagnostics) {
   if (const YamlNode* name = root.find("serverName")) conf.server_name = name->text;
@@ -50,7 +106,11 @@ void apply_file(const std::string& file, const YamlNode& root, ServerConf& conf,
     conf.http_address = address->text;
   }
   if (const YamlNode* resolves = root.find("resolveUserVariableEnvVars")) {
-    conf.resolves_environment = resolves->as_bool().value_or(false);
+    const std::optional<bool> is_on = resolves->as_bool();
+    if (is_on) conf.resolves_environment = *is_on;
+    if (!is_on && !resolves->is_null()) {
+      refuse_setting(diagnostics, file, *resolves, "resolveUserVariableEnvVars", "true or false");
+    }
   }
   if (const YamlNode* variables = root.find("UserVariables")) {
     for (const format::YamlEntry& e : variables->entries) {
@@ -58,22 +118,8 @@ void apply_file(const std::string& file, const YamlNode& root, ServerConf& conf,
           conf.resolves_environment ? resolve_variables(e.value.text) : e.value.text;
     }
   }
-  if (const YamlNode* on = root.find_path({"Statistics", "Snapshot", "publicationOn"})) {
-    conf.publishes_statistics = on->text == "active";
-  }
-  if (const YamlNode* level = root.find_path({"Statistics", "Snapshot", "nodeDataLevel"})) {
-    conf.node_data_level = level->text;
-  }
-  if (const YamlNode* drives = root.find_path({"Millstream", "Drives"})) {
-    for (const format::YamlEntry& e : drives->entries) {
-      if (e.key.size() == 1 && std::isalpha(static_cast<unsigned char>(e.key[0]))) {
-        conf.drives[static_cast<char>(e.key[0] | 0x20)] = e.value.text;
-      } else {
-        refuse_setting(diagnostics, file, e.value, "Millstream/Drives",
-                       "a drive letter and a folder");
-      }
-    }
-  }
+  apply_statistics(file, root, conf, diagnostics);
+  if (const YamlNode* own = root.find("Millstream")) apply_own(file, *own, conf, diagnostics);
 }
 
 void read_conf_file(const std::string& file, ServerConf& conf, base::Diagnostics& diagnostics) {

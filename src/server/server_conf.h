@@ -1,6 +1,7 @@
 // The settings of a work directory: server.conf.yaml, with overrides/server.conf.yaml winning key
-// by key, and the property overrides below overrides/. Keys that are not read here are accepted:
-// the file is that of the product, and most of it configures what this server does not have.
+// by key, and the property overrides below overrides/. Keys that are not read here are accepted,
+// except below Millstream: the file is that of the product, and most of it configures what this
+// server does not have.
 // Thread: one, at start.
 #pragma once
 #include <map>
