@@ -12,8 +12,8 @@
 #include <memory>
 #include <new>
 #include <string>
-#include <thread>
 #include <string_view>
+#include <thread>
 
 #include "server/server.h"
 
