@@ -27,7 +27,7 @@ struct EsqlTestOptions {
 struct EsqlTestSummary {
   size_t passed = 0;  // a line of an `exprs` table counts as a case
   size_t failed = 0;
-  size_t rewritten = 0;
+  size_t rewritten = 0;  // cases whose text has changed, a line of `exprs` each
 };
 
 // `paths`: files, or folders searched for *.esqltest. Reports go to `out` line by line. An error

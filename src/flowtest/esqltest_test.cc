@@ -100,6 +100,17 @@ TEST_CASE("Rebaselining writes what was found and changes nothing else") {
   CHECK(t.run().failed == 0);
 }
 
+TEST_CASE("Rebaselining counts a case once, and none whose text stays") {
+  TemporaryTest t(
+      "=== two sections\n--- esql\nSET OutputRoot.XMLNSC.a = 1;\n--- expect xmlnsc\nold\n"
+      "--- expect return\nFALSE\n"
+      "=== right\n--- esql\nRETURN FALSE;\n--- expect return\nFALSE\n");
+  EsqlTestOptions options;
+  options.rebaseline = true;
+  CHECK(t.run(options).rewritten == 1);
+  CHECK(t.run(options).rewritten == 0);
+}
+
 TEST_CASE("An endless loop is stopped; a filter selects cases") {
   TemporaryTest t(
       "=== loops\n--- esql\nl: LOOP ITERATE l; END LOOP l;\n--- exception\nMS1643\n"
