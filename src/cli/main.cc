@@ -33,8 +33,9 @@ ProgramSpec program_spec() {
   return program;
 }
 
-int run_command_line(const std::vector<std::string_view>& words) {
+int run_command_line(std::vector<std::string_view> words) {
   const ProgramSpec program = program_spec();
+  if (words.size() == 2 && words[0] == "help") words = {words[1], "--help"};  // `help run`
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     std::fputs(millstream::base::program_help(program).c_str(), words.empty() ? stderr : stdout);
     return words.empty() ? 2 : 0;

@@ -14,7 +14,8 @@ const base::CommandSpec& test_command() {
       .summary = "Run ESQL tests (.esqltest files) and compare what comes out.",
       .description =
           "PATH is a file, or a folder that is searched for .esqltest files. The exit code is 1 "
-          "when a test failed. The form of the files is in docs/guide/esql-tests.md.",
+          "when a test failed or none was found. The form of the files is in "
+          "docs/guide/esql-tests.md.",
       .arguments_min = 1,
       .arguments_max = 1000,
       .flags = {{.name = "filter",
@@ -49,6 +50,14 @@ int run_test(const base::ParsedFlags& flags) {
   const flowtest::EsqlTestSummary& s = summary.value();
   if (s.rewritten > 0) std::printf("%zu case(s) rewritten\n", s.rewritten);
   std::printf("%zu passed, %zu failed\n", s.passed, s.failed);
+  if (s.passed + s.failed == 0) {
+    std::fprintf(
+        stderr, "%s\n",
+        options.filter.empty()
+            ? "No test was found: there is no case in a .esqltest file of these paths."
+            : ("No test was found: --filter '" + options.filter + "' matches no case.").c_str());
+    return 1;
+  }
   return s.failed == 0 ? 0 : 1;
 }
 

@@ -7,7 +7,9 @@ namespace millstream::cli {
 
 const base::CommandSpec& version_command() {
   static const base::CommandSpec kSpec{
-      .name = "version", .summary = "Print the version.", .examples = {{"millstream version", ""}}};
+      .name = "version",
+      .summary = "Print the version.",
+      .examples = {{"millstream version", "the version of this program"}}};
   return kSpec;
 }
 

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""End-to-end tests of the command line: what a user sees, and the exit codes.
+
+  tests/cli/run.py [BINARY [NAME...]]   the binary to test (build/release/millstream); only tests
+                                        whose name holds a NAME
+
+The last line is "N passed, N failed"; the exit code is 1 when one failed.
+"""
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "http"))
+from make_project import Project, module  # noqa: E402
+
+TESTS = []
+PASS = "=== one\n--- esql\nRETURN TRUE;\n--- expect return\nTRUE\n"
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+class Context:
+    """A folder of its own for each test, and the binary."""
+
+    def __init__(self, binary, folder):
+        self.binary, self.folder = binary, Path(folder)
+
+    def write(self, name, text):
+        file = self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def app(self, name, statement="SET OutputRoot = InputRoot; RETURN TRUE;"):
+        path = self.folder / name
+        project = Project(path.parent, path.name)
+        project.flow("Hello", [("in", "ComIbmWSInput", "In", {"URLSpecifier": "/" + path.name}),
+                               ("do", "ComIbmCompute", "Do", {"computeExpression": "esql://routine/#M.Main"}),
+                               ("reply", "ComIbmWSReply", "Reply", {})],
+                     ["in.out -> do.in", "do.out -> reply.in"])
+        project.esql("Hello", module("M", statement))
+        return path
+
+    def call(self, *words, cwd=None):
+        return subprocess.run([self.binary, *map(str, words)], cwd=cwd or self.folder, capture_output=True,
+                              text=True, timeout=60)
+
+    def start(self, *words):
+        """Runs a server until it is ready; returns its standard output up to there and its standard error."""
+        process = subprocess.Popen([self.binary, "run", "--http-port", "0", "--host", "127.0.0.1", *map(str, words)],
+                                   cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if line.startswith("Ready"):
+                break
+        process.send_signal(signal.SIGTERM)
+        errors = process.stderr.read()
+        process.stdout.close()
+        process.stderr.close()
+        assert process.wait(60) == 0, errors
+        return "".join(lines), errors
+
+
+@test
+def a_missing_path_is_an_error(t):
+    for command in ("check", "run"):
+        for path in ("nothere.bar", "nothere"):
+            result = t.call(command, path)
+            assert result.returncode == 1, (command, path, result)
+            assert f"{path}: error: MS1919: '{path}' does not exist." in result.stdout + result.stderr, result
+
+
+@test
+def a_missing_work_directory_is_an_error(t):
+    t.app("Hello")
+    for words in (["check", "Hello"], ["run", "Hello"], ["run", "--partial", "Hello"], ["check"], ["run"]):
+        result = t.call(*words, "--work-dir", "nowhere")
+        assert result.returncode == 1, (words, result)
+        assert "The work directory 'nowhere' does not exist." in result.stdout + result.stderr, result
+
+
+@test
+def a_work_directory_as_path_brings_its_settings(t):
+    t.app("wd/run/Hello")
+    t.write("wd/server.conf.yaml", "serverName: orders\n")
+    t.write("wd/overrides/all.txt", "Hello#In.URLSpecifier=/over\nHello#udp=3\n")
+    for words in (["wd"], ["--work-dir", "wd"]):
+        out, errors = t.start(*words)
+        assert "/over" in out and ": orders on port" in out, out
+        assert "all.txt:2:1: warning: MS1910: The override 'Hello#udp'" in errors, errors
+        result = t.call("check", *words)
+        assert result.returncode == 0 and "warning: MS1910" in result.stdout, result
+        assert "1 application(s) with 1 flow(s) can run" in result.stdout, result
+
+
+@test
+def settings_that_mean_nothing_are_said(t):
+    t.app("wd/run/Hello")
+    t.write("wd/server.conf.yaml", "Statistics:\n  Snapshot:\n    publicationOn: yes\nMillstream:\n  Drive: x\n")
+    result = t.call("check", "wd")
+    assert result.returncode == 1, result
+    assert "server.conf.yaml:3:20: error: MS2003" in result.stdout, result
+    assert "server.conf.yaml:5:3: warning: MS2005" in result.stdout, result
+
+
+@test
+def neither_path_nor_work_directory_is_wrong_usage(t):
+    for command in ("check", "run"):
+        result = t.call(command)
+        assert result.returncode == 2 and "Give at least one PATH" in result.stderr, result
+
+
+@test
+def the_current_folder_has_its_real_name(t):
+    folder = t.app("Hello", "SET x = 1;")
+    (folder / ".project").unlink()
+    result = t.call("check", "--json", ".", cwd=folder)
+    assert result.returncode == 1 and '"Hello"' in result.stdout, result
+    assert '"file": "Hello.esql"' in result.stdout, result
+
+
+@test
+def tests_that_are_not_there_fail(t):
+    (t.folder / "empty").mkdir()
+    result = t.call("test", "empty")
+    assert result.returncode == 1 and "No test was found" in result.stderr, result
+    t.write("a.esqltest", PASS)
+    assert t.call("test", "a.esqltest").returncode == 0
+    result = t.call("test", "a.esqltest", "--filter", "nothing like it")
+    assert result.returncode == 1 and "'nothing like it' matches no case" in result.stderr, result
+
+
+@test
+def rebaseline_counts_what_changed(t):
+    file = t.write("a.esqltest", PASS.replace("TRUE\n", "FALSE\n") + PASS.replace("one", "two"))
+    assert "1 case(s) rewritten" in t.call("test", "--rebaseline", file).stdout
+    assert "rewritten" not in t.call("test", "--rebaseline", file).stdout
+
+
+@test
+def help_of_a_command_in_both_spellings(t):
+    assert t.call("help", "run").stdout == t.call("run", "--help").stdout != ""
+    assert t.call("help", "nonsense").returncode == 2
+    assert "Commands:" in t.call("help").stdout
+    assert re.search(r"millstream version\n +\S", t.call("version", "--help").stdout)
+
+
+@test
+def the_reason_comes_before_the_refusal(t):
+    t.app("Good")
+    t.app("Bad", "SET x = 1;")
+    result = t.call("run", "Good", "Bad")
+    assert result.returncode == 1, result
+    for errors in (result.stderr, t.start("Good", "Bad", "--partial")[1]):
+        assert 0 < errors.index("Hello.esql:") < errors.index("MS2002E"), errors
+        assert errors.count("MS2002") == 1, errors
+
+
+@test
+def a_port_in_use_is_said_once(t):
+    t.app("Hello")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        result = t.call("run", "Hello", "--host", "127.0.0.1", "--http-port", port)
+    assert result.returncode == 1, result
+    assert f"MS2000E: Cannot listen on 127.0.0.1:{port}: Address already in use.\n" in result.stderr, result
+    assert result.stderr.count("Cannot listen") == 1, result
+
+
+def main():
+    release = Path(__file__).resolve().parents[2] / "build/release/millstream"
+    binary, names = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else release), sys.argv[2:]
+    passed = failed = 0
+    for function in TESTS:
+        if names and not any(n in function.__name__ for n in names):
+            continue
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                function(Context(binary, folder))
+            passed += 1
+            print(f"ok      {function.__name__}")
+        except Exception:
+            failed += 1
+            print(f"FAILED  {function.__name__}\n{traceback.format_exc()}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
