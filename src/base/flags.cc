@@ -172,9 +172,10 @@ class FlagParser {
   ParsedFlags out_;
 };
 
-std::string_view nearest_word(std::string_view word, std::span<const std::string_view> known) {
+std::string_view nearest_word(std::string_view word, std::span<const std::string_view> known,
+                              size_t edits_max) {
   std::string_view best;
-  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
+  size_t best_distance = std::min(edits_max, std::max<size_t>(2, word.size() / 3)) + 1;
   if (word.size() > 64) return {};  // nobody mistypes that; keeps the distance cheap
   for (std::string_view candidate : known) {
     size_t distance = edit_distance(word, candidate);

@@ -91,6 +91,7 @@ std::string command_help(const ProgramSpec& program, const CommandSpec& command)
 // docs/reference/commands.md.
 std::string command_reference(const ProgramSpec& program);
 // The nearest of `known` when it is near enough to be meant; empty otherwise.
-std::string_view nearest_word(std::string_view word, std::span<const std::string_view> known);
+std::string_view nearest_word(std::string_view word, std::span<const std::string_view> known,
+                              size_t edits_max = SIZE_MAX);
 
 }  // namespace millstream::base

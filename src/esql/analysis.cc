@@ -1,6 +1,7 @@
 // Names: scopes, roots of paths, path elements, declarations, modules and routines.
 #include "esql/analysis.h"
 
+#include "base/flags.h"
 #include "esql/builtin.h"
 #include "esql/constants.h"
 #include "text/utf8.h"
@@ -217,15 +218,25 @@ bool Analyser::resolve_qualified(PathExpr& p) {
   return false;
 }
 
+std::span<const std::string_view> Analyser::correlation_names() const {
+  static constexpr std::string_view kCompute[] = {
+      "InputRoot",          "InputBody",  "InputProperties",        "InputLocalEnvironment",
+      "InputExceptionList", "OutputRoot", "OutputLocalEnvironment", "OutputExceptionList",
+      "Environment",        "Database"};
+  static constexpr std::string_view kOther[] = {"Root",          "Body",
+                                                "Properties",    "LocalEnvironment",
+                                                "ExceptionList", "DestinationList",
+                                                "Environment",   "Database"};
+  if (!module_ || module_->kind == ast::ModuleKind::kCompute) return kCompute;
+  return kOther;
+}
+
 std::string Analyser::known_correlations() const {
-  constexpr std::string_view kCompute =
-      "InputRoot, InputBody, InputProperties, InputLocalEnvironment, InputExceptionList, "
-      "OutputRoot, "
-      "OutputLocalEnvironment, OutputExceptionList, Environment, Database";
-  constexpr std::string_view kOther =
-      "Root, Body, Properties, LocalEnvironment, ExceptionList, DestinationList, Environment, "
-      "Database";
-  std::string out(!module_ || module_->kind == ast::ModuleKind::kCompute ? kCompute : kOther);
+  std::string out;
+  for (std::string_view name : correlation_names()) {
+    if (!out.empty()) out += ", ";
+    out += name;
+  }
   size_t shown = 0;
   for (const ast::Scope* s = scope_; s && shown < 20; s = s->outer, ++shown) {
     if (!s->variable->name.empty()) out.append(", ").append(s->variable->name);
@@ -251,26 +262,31 @@ void Analyser::resolve_root(PathExpr& p) {
   } else if (is_type_domain(p.name) && p.steps.size() == 1) {
     text = "'" + std::string(p.name) + "." + std::string(p.steps[0].name) + "' is not a field type";
   }
-  std::string_view similar = similar_variable(p.name);
+  std::string_view similar;
+  if (!is_type_domain(p.name)) similar = similar_name(p.name);
   if (!similar.empty()) text += "; did you mean '" + std::string(similar) + "'?";
   error(p.pos, "BIP2432", text + "; in scope are: " + known_correlations());
 }
 
-// A visible variable whose name differs in case only.
-std::string_view Analyser::similar_variable(std::string_view name) const {
-  auto is_similar = [&](const Variable* v) {
-    return text::equals_ignoring_ascii_case(v->name, name);
+// A visible variable whose name differs in case only, or else a visible name at two edits at most.
+// Only the first errors of a run get the latter, so that a hostile program cannot make it costly.
+std::string_view Analyser::similar_name(std::string_view name) {
+  constexpr size_t kNamesMax = 1000;
+  constexpr size_t kEditsMax = 2;
+  std::vector<std::string_view> near;
+  std::string_view same;
+  auto add = [&](std::string_view k) {
+    if (same.empty() && text::equals_ignoring_ascii_case(k, name)) same = k;
+    bool is_near = k.size() <= name.size() + kEditsMax && name.size() <= k.size() + kEditsMax;
+    if (is_near && near.size() < kNamesMax) near.push_back(k);
   };
-  for (const ast::Scope* s = scope_; s; s = s->outer) {
-    if (is_similar(s->variable)) return s->variable->name;
-  }
-  for (const Variable* v : module_ ? module_->variables : ast::List<Variable*>()) {
-    if (is_similar(v)) return v->name;
-  }
-  for (const Variable* v : file_ ? file_->variables : ast::List<Variable*>()) {
-    if (is_similar(v)) return v->name;
-  }
-  return {};
+  for (const ast::Scope* s = scope_; s; s = s->outer) add(s->variable->name);
+  for (const Variable* v : module_ ? module_->variables : ast::List<Variable*>()) add(v->name);
+  for (const Variable* v : file_ ? file_->variables : ast::List<Variable*>()) add(v->name);
+  if (!same.empty() || suggestions_left_ == 0) return same;
+  --suggestions_left_;
+  for (std::string_view k : correlation_names()) near.push_back(k);
+  return base::nearest_word(name, near, kEditsMax);
 }
 
 PathExpr* Analyser::variable_path(Variable* v, const ast::SourcePos& pos) {

@@ -13,6 +13,7 @@
 // Thread: one.
 #pragma once
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -153,8 +154,9 @@ class Analyser {
   void steps(ast::List<ast::PathStep> list);
   ast::Variable* find_variable(std::string_view name, bool namespaces_only = false) const;
   ast::Routine* find_routine(std::string_view schema, std::string_view name) const;
+  std::span<const std::string_view> correlation_names() const;
   std::string known_correlations() const;
-  std::string_view similar_variable(std::string_view name) const;
+  std::string_view similar_name(std::string_view name);
   ast::Routine* similar_routine(std::string_view name) const;
   void call_routine(ast::CallExpr& e, ast::Routine& r, bool is_statement);
   ast::PathExpr* variable_path(ast::Variable* v, const ast::SourcePos& pos);
@@ -177,6 +179,7 @@ class Analyser {
   uint32_t deepest_ = 0;  // in this routine
   uint32_t handler_depth_ = 0;
   uint32_t atomic_depth_ = 0;
+  uint32_t suggestions_left_ = 100;  // by similarity of names
   bool is_eval_ = false;
   bool has_warned_database_ = false;  // once a module
 };

@@ -116,12 +116,6 @@ void Parser::error_at(const Token& t, std::string_view code, std::string text) {
   is_panicking_ = true;
 }
 
-void Parser::recover() {
-  is_panicking_ = false;
-  while (!is(TokenKind::kEnd) && !is(TokenKind::kSemicolon)) advance();
-  accept(TokenKind::kSemicolon);
-}
-
 void Parser::enter() {
   if (++depth_ <= limits_.depth_max || is_panicking_) return;
   error_at(peek(), "MS1601",

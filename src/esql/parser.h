@@ -1,11 +1,12 @@
 // Recursive-descent parser: the text of one file, or of one EVAL, -> ast.h. Everything of spec
 // A2-A8 is parsed, database statements and external routines included.
 //
-// Errors do not stop it: after one, everything up to the next ';' is skipped and parsing goes on,
-// so that one run reports several. While an error is pending the parser sees an endless "end of
-// text", and parse functions return harmless placeholders, never null; such a tree must not be
-// used. Nesting is limited (ParserLimits), because the analysis and the executor recurse over the
-// tree. Internal to the front end; use Program. Thread: any.
+// Errors do not stop it: after one, parsing goes on after the next ';' or at the next word that
+// belongs to an enclosing block (parser_recovery.cc), so that one run reports several. While an
+// error is pending the parser sees an endless "end of text", and parse functions return harmless
+// placeholders, never null; such a tree must not be used. Nesting is limited (ParserLimits),
+// because the analysis and the executor recurse over the tree. Internal to the front end; use
+// Program. Thread: any.
 #pragma once
 #include <functional>
 #include <initializer_list>
@@ -75,7 +76,37 @@ class Parser {
   // --- errors
   void syntax_error(std::string_view expected);
   void error_at(const Token& t, std::string_view code, std::string text);
-  void recover();  // to after the next ';'
+  // --- recovery (parser_recovery.cc)
+  bool is_on_new_line() const;
+  bool is_word_used_as_name() const;
+  bool is_item_boundary() const;
+  bool is_block_word() const;
+  bool is_statement_start() const;
+  bool is_statement_end() const;
+  bool is_value_absent() const;
+  void report(const ast::SourcePos& pos, std::string text);  // and goes on
+  void expect_statement_end();
+  size_t open_case_expressions() const;
+  void count_case(size_t i, size_t& cases) const;
+  void recover();
+  void expect_head_end(Kw kw);
+  void recover_to_body();
+  bool skip_remains();
+  bool is_open(Kw kw) const;
+  bool is_open_outside(Kw kw) const;
+  bool is_taken_by_open_block(Kw kw) const;
+  Kw block_of_end() const;
+  void expect_end(Kw kw);
+  bool skip_orphan(bool had_error);
+  struct OpenBlock {
+    Kw kw;                      // BEGIN, IF, ... MODULE
+    bool is_last_part = false;  // after the ELSE
+  };
+  struct BlockScope {
+    BlockScope(Parser& p, Kw kw) : parser(p) { p.open_.push_back({kw}); }
+    ~BlockScope() { parser.open_.pop_back(); }
+    Parser& parser;
+  };
   std::string describe(const Token& t) const;
 
   // --- nodes
@@ -166,8 +197,6 @@ class Parser {
   ast::Stmt* parse_keyword_statement();
   ast::Block parse_block(std::initializer_list<Kw> ends);
   bool is_block_end(std::initializer_list<Kw> ends) const;
-  bool skip_orphan();
-  void expect_end(Kw kw);
   void expect_end_label(std::string_view label);
   ast::Stmt* parse_begin(std::string_view label, const Token& start);
   void parse_atomic_access();
@@ -225,6 +254,9 @@ class Parser {
   std::vector<Token> tokens_;
   size_t position_ = 0;
   bool is_panicking_ = false;
+  std::vector<OpenBlock> open_;       // outermost first
+  size_t missing_end_at_ = SIZE_MAX;  // a block was closed here without its END
+  size_t statement_at_ = SIZE_MAX;    // the first token of the statement begun last
   uint32_t depth_ = 0;
   uint32_t expression_depth_ = 0;
   uint32_t operator_count_ = 0;  // of the outermost expression

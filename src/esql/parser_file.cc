@@ -42,6 +42,7 @@ void Parser::parse_file(ast::SourceFile& file) {
   std::vector<ast::Module*> modules;
   while (!is(TokenKind::kEnd)) {
     if (accept(TokenKind::kSemicolon)) continue;
+    if (has_errors() && skip_remains()) continue;
     parse_file_item(variables, routines, &modules);
     if (is_panicking_) recover();
   }
@@ -63,7 +64,7 @@ void Parser::parse_file_item(std::vector<ast::Variable*>& variables,
   const Token& start = peek();
   if (accept(Kw::kDECLARE)) {
     parse_declaration(variables);
-    expect(TokenKind::kSemicolon);
+    expect_statement_end();
     return;
   }
   if (!accept(Kw::kCREATE)) {
@@ -77,7 +78,7 @@ void Parser::parse_file_item(std::vector<ast::Variable*>& variables,
     case Kw::kFUNCTION:
     case Kw::kPROCEDURE: {
       Routine* r = parse_routine(start);
-      expect(TokenKind::kSemicolon);
+      expect_statement_end();
       if (!is_panicking_) routines.push_back(r);
       return;
     }
@@ -114,23 +115,20 @@ ast::Module* Parser::parse_module(ModuleKind kind, const Token& start) {
   m->name = expect_name("the name of the module");
   std::vector<ast::Variable*> variables;
   std::vector<Routine*> routines;
+  BlockScope scope(*this, Kw::kMODULE);
+  if (is_panicking_) recover();
   size_t errors_before = error_count_;
   while (!is_panicking_) {
     if (is(TokenKind::kEnd)) break;
     if (is(Kw::kEND) && is_at(1, Kw::kMODULE)) break;
     if (accept(TokenKind::kSemicolon)) continue;
-    bool starts_item = is(Kw::kDECLARE) || is(Kw::kCREATE);
-    if (error_count_ != errors_before && !starts_item) {
-      // What an error has left of a routine; its END may be here too.
-      advance();
-      continue;
-    }
-    if (error_count_ != errors_before && is(Kw::kCREATE) && is_at(2, Kw::kMODULE)) return m;
+    if (is(Kw::kCREATE) && is_at(2, Kw::kMODULE)) break;
+    if (error_count_ != errors_before && skip_remains()) continue;
     parse_file_item(variables, routines, nullptr);
     if (is_panicking_) recover();
   }
   expect_end(Kw::kMODULE);
-  expect(TokenKind::kSemicolon);
+  expect_statement_end();
   m->variables = list_of(variables);
   m->routines = list_of(routines);
   for (ast::Variable* v : variables) v->module = m;
@@ -256,6 +254,7 @@ Routine* Parser::parse_routine(const Token& start) {
   } else if (r->language != Language::kEsql) {
     syntax_error("EXTERNAL NAME");
   } else {
+    recover_to_body();
     r->body = parse_statement();
   }
   if (!is_panicking_) done(r, start);

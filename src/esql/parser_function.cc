@@ -1,4 +1,5 @@
 // Functions whose arguments are separated by keywords; they become positional (esql/builtin.h).
+#include "base/flags.h"
 #include "esql/builtin.h"
 #include "esql/parser.h"
 #include "value/decimal.h"
@@ -7,6 +8,20 @@ namespace millstream::esql {
 
 using ast::Expr;
 using ast::ExprKind;
+
+namespace {
+
+std::string only_cast_takes_as(std::string_view name) {
+  std::string text =
+      "expected ')', found AS in the call of '" + std::string(name) + "'; only CAST takes AS";
+  static constexpr std::string_view kCast[] = {"CAST"};
+  std::string upper(name);
+  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  if (!base::nearest_word(upper, kCast).empty()) text += "; did you mean 'CAST'?";
+  return text;
+}
+
+}  // namespace
 
 ast::CallExpr* Parser::make_call(std::string_view name, const std::vector<Expr*>& args,
                                  const Token& start) {
@@ -20,7 +35,17 @@ ast::CallExpr* Parser::make_call(std::string_view name, const std::vector<Expr*>
 ast::CallExpr* Parser::parse_call(std::string_view schema, std::string_view name,
                                   const Token& start) {
   expect(TokenKind::kLeftParen);
-  ast::CallExpr* e = make_call(name, parse_expr_list(TokenKind::kRightParen), start);
+  std::vector<Expr*> args;
+  if (!accept(TokenKind::kRightParen)) {
+    do {
+      args.push_back(parse_expr());
+    } while (accept(TokenKind::kComma));
+    if (is(Kw::kAS) && schema.empty()) {
+      error_at(peek(), "BIP4001", only_cast_takes_as(name));
+    }
+    expect(TokenKind::kRightParen);
+  }
+  ast::CallExpr* e = make_call(name, args, start);
   e->schema = schema;
   return e;
 }

@@ -10,7 +10,7 @@ using ast::StmtKind;
 // ---------------------------------------------------------------- blocks
 
 bool Parser::is_block_end(std::initializer_list<Kw> ends) const {
-  if (is(TokenKind::kEnd)) return true;
+  if (is(TokenKind::kEnd) || is_item_boundary()) return true;
   Kw kw = peek().kw;
   if (kw == Kw::kNone) return false;
   TokenKind next = peek(1).kind;
@@ -19,56 +19,26 @@ bool Parser::is_block_end(std::initializer_list<Kw> ends) const {
   for (Kw end : ends) {
     if (kw == end) return true;
   }
-  return false;
+  return is_block_word() && (kw == Kw::kEND || is_taken_by_open_block(kw));
 }
 
-// After an error inside the head of an IF or a loop, its rest stands here without it: ELSE, END IF
-// and the like are passed over, so that one mistake gives one message.
-bool Parser::skip_orphan() {
-  switch (peek().kw) {
-    case Kw::kELSE:
-      advance();
-      return true;
-    case Kw::kELSEIF:
-    case Kw::kWHEN:
-      while (!is(TokenKind::kEnd) && !is(Kw::kTHEN) && !is(TokenKind::kSemicolon)) advance();
-      advance();
-      return true;
-    case Kw::kEND:
-      switch (peek(1).kw) {
-        case Kw::kIF:
-        case Kw::kWHILE:
-        case Kw::kCASE:
-        case Kw::kLOOP:
-        case Kw::kREPEAT:
-        case Kw::kFOR:
-          recover();
-          return true;
-        default:
-          return false;
-      }
-    default:
-      return false;
-  }
-}
-
-// Statements up to one of `ends`, which is not consumed.
+// Statements up to one of `ends`, which is not consumed, or to what ends an enclosing block.
 ast::Block Parser::parse_block(std::initializer_list<Kw> ends) {
   Nesting nesting(*this);
   std::vector<Stmt*> statements;
   std::vector<ast::HandlerStmt*> handlers;
   size_t errors_before = error_count_;
-  bool is_if_body = false;
-  for (Kw end : ends) is_if_body = is_if_body || end == Kw::kELSE;
   while (!is_panicking_) {
-    bool had_error = error_count_ != errors_before;
-    if (had_error && !is_if_body && skip_orphan()) continue;
+    if (skip_orphan(error_count_ != errors_before)) continue;
     if (is_block_end(ends)) break;
     if (accept(TokenKind::kSemicolon)) continue;
+    size_t start = position_;
+    statement_at_ = start;
     Stmt* s = parse_statement();
-    expect(TokenKind::kSemicolon);
+    expect_statement_end();
     if (is_panicking_) {
       recover();
+      if (position_ == start) advance();
       continue;
     }
     statements.push_back(s);
@@ -77,20 +47,12 @@ ast::Block Parser::parse_block(std::initializer_list<Kw> ends) {
   return {list_of(statements), list_of(handlers)};
 }
 
-void Parser::expect_end(Kw kw) {
-  if (is(Kw::kEND) && is_at(1, kw)) {
-    advance();
-    advance();
-    return;
-  }
-  syntax_error("END " + std::string(keyword_name(kw)));
-}
-
 void Parser::expect_end_label(std::string_view label) {
-  if (!is_name()) return;
+  if (!is_name() || missing_end_at_ == position_) return;
   const Token& t = peek();
-  if (label.empty() && t.kw != Kw::kNone) return;  // a missing ';' is the likelier mistake
   if (name_of(t) != label) {
+    // A missing ';' is the likelier mistake.
+    if (t.kw != Kw::kNone || is_statement_start()) return;
     error_at(t, "MS1608",
              label.empty() ? "the label " + describe(t) + " stands at the end only"
                            : "the label " + describe(t) + " does not match '" + std::string(label) +
@@ -217,6 +179,7 @@ void Parser::parse_atomic_access() {
 }
 
 Stmt* Parser::parse_begin(std::string_view label, const Token& start) {
+  BlockScope scope(*this, Kw::kBEGIN);
   auto* s = make<ast::BlockStmt>(StmtKind::kBlock, start);
   s->label = label;
   expect(Kw::kBEGIN);
@@ -229,7 +192,7 @@ Stmt* Parser::parse_begin(std::string_view label, const Token& start) {
     parse_atomic_access();
   }
   s->body = parse_block({Kw::kEND});
-  expect(Kw::kEND);
+  expect_end(Kw::kBEGIN);
   expect_end_label(label);
   return s;
 }
@@ -316,7 +279,7 @@ bool Parser::parse_declaration(std::vector<ast::Variable*>& out) {
   v.type = parse_type(false);
   using ast::TypeKind;
   if (v.type.kind == TypeKind::kNamespace || v.type.kind == TypeKind::kName) v.is_constant = true;
-  if (!is(TokenKind::kSemicolon) && !is(TokenKind::kEnd)) {
+  if (!is_value_absent()) {
     if (v.type.kind == TypeKind::kReference) {
       syntax_error("';' (a REFERENCE is initialised by TO)");
     } else {
@@ -404,6 +367,7 @@ Stmt* Parser::parse_set() {
 }
 
 Stmt* Parser::parse_if() {
+  BlockScope scope(*this, Kw::kIF);
   const Token& start = peek();
   auto* s = make<ast::IfStmt>(StmtKind::kIf, start);
   std::vector<ast::IfBranch> branches;
@@ -411,11 +375,12 @@ Stmt* Parser::parse_if() {
     advance();  // IF or ELSEIF
     ast::IfBranch b{};
     b.condition = parse_expr();
-    expect(Kw::kTHEN);
+    expect_head_end(Kw::kTHEN);
     b.body = parse_block({Kw::kELSEIF, Kw::kELSE, Kw::kEND});
     branches.push_back(b);
   } while (is(Kw::kELSEIF));
   if (accept(Kw::kELSE)) {
+    open_.back().is_last_part = true;
     ast::IfBranch b{};
     b.body = parse_block({Kw::kEND});
     branches.push_back(b);
@@ -426,20 +391,26 @@ Stmt* Parser::parse_if() {
 }
 
 Stmt* Parser::parse_case_statement() {
+  BlockScope scope(*this, Kw::kCASE);
   const Token& start = peek();
   auto* s = make<ast::CaseStmt>(StmtKind::kCase, start);
   advance();
   if (!is(Kw::kWHEN)) s->operand = parse_expr();
   std::vector<ast::IfBranch> branches;
   if (!is(Kw::kWHEN)) syntax_error("WHEN");
+  if (is_panicking_) {
+    recover();
+    if (!is(Kw::kWHEN)) is_panicking_ = true;
+  }
   while (accept(Kw::kWHEN)) {
     ast::IfBranch b{};
     b.condition = parse_expr();
-    expect(Kw::kTHEN);
+    expect_head_end(Kw::kTHEN);
     b.body = parse_block({Kw::kWHEN, Kw::kELSE, Kw::kEND});
     branches.push_back(b);
   }
   if (accept(Kw::kELSE)) {
+    open_.back().is_last_part = true;
     ast::IfBranch b{};
     b.body = parse_block({Kw::kEND});
     branches.push_back(b);
@@ -450,11 +421,12 @@ Stmt* Parser::parse_case_statement() {
 }
 
 Stmt* Parser::parse_while(std::string_view label, const Token& start) {
+  BlockScope scope(*this, Kw::kWHILE);
   auto* s = make<ast::WhileStmt>(StmtKind::kWhile, start);
   s->label = label;
   advance();
   s->condition = parse_expr();
-  expect(Kw::kDO);
+  expect_head_end(Kw::kDO);
   s->body = parse_block({Kw::kEND});
   expect_end(Kw::kWHILE);
   expect_end_label(label);
@@ -462,18 +434,25 @@ Stmt* Parser::parse_while(std::string_view label, const Token& start) {
 }
 
 Stmt* Parser::parse_repeat(std::string_view label, const Token& start) {
+  BlockScope scope(*this, Kw::kREPEAT);
   auto* s = make<ast::WhileStmt>(StmtKind::kRepeat, start);
   s->label = label;
   advance();
   s->body = parse_block({Kw::kUNTIL});
-  expect(Kw::kUNTIL);
-  s->condition = parse_expr();
+  if (!is(Kw::kUNTIL) && is(Kw::kEND)) {
+    report(pos_of(peek()), "expected UNTIL, found " + describe(peek()));
+  } else {
+    expect(Kw::kUNTIL);
+    s->condition = parse_expr();
+    if (is_panicking_) recover();
+  }
   expect_end(Kw::kREPEAT);
   expect_end_label(label);
   return s;
 }
 
 Stmt* Parser::parse_loop(std::string_view label, const Token& start) {
+  BlockScope scope(*this, Kw::kLOOP);
   auto* s = make<ast::WhileStmt>(StmtKind::kLoop, start);
   s->label = label;
   advance();
@@ -484,6 +463,7 @@ Stmt* Parser::parse_loop(std::string_view label, const Token& start) {
 }
 
 Stmt* Parser::parse_for(std::string_view label, const Token& start) {
+  BlockScope scope(*this, Kw::kFOR);
   auto* s = make<ast::ForStmt>(StmtKind::kFor, start);
   s->label = label;
   advance();
@@ -491,7 +471,7 @@ Stmt* Parser::parse_for(std::string_view label, const Token& start) {
   expect(Kw::kAS);
   s->list = is_name() && !is(Kw::kSELECT) && !is(Kw::kLIST) && !is(Kw::kPASSTHRU) ? parse_path()
                                                                                   : parse_expr();
-  expect(Kw::kDO);
+  expect_head_end(Kw::kDO);
   s->body = parse_block({Kw::kEND});
   expect_end(Kw::kFOR);
   expect_end_label(label);
@@ -540,7 +520,7 @@ Stmt* Parser::parse_call_statement() {
 Stmt* Parser::parse_return() {
   auto* s = make<ast::ReturnStmt>(StmtKind::kReturn, peek());
   advance();
-  if (!is(TokenKind::kSemicolon) && !is(TokenKind::kEnd)) s->value = parse_expr();
+  if (!is_value_absent()) s->value = parse_expr();
   return s;
 }
 
@@ -560,7 +540,7 @@ void Parser::parse_message_clauses(ast::ThrowStmt* s) {
       break;
     }
   }
-  if (!is(TokenKind::kSemicolon) && !is(TokenKind::kEnd)) {
+  if (!is_statement_end()) {
     syntax_error("SEVERITY, CATALOG, MESSAGE, VALUES or ';'");
   }
 }
@@ -595,7 +575,7 @@ Stmt* Parser::parse_transaction() {
   auto* s = make<ast::TransactionStmt>(StmtKind::kTransaction, peek());
   s->is_rollback = is(Kw::kROLLBACK);
   advance();
-  if (!is(TokenKind::kSemicolon) && !is(TokenKind::kEnd)) s->database = parse_path();
+  if (!is_value_absent()) s->database = parse_path();
   return s;
 }
 
@@ -633,7 +613,7 @@ Stmt* Parser::parse_propagate() {
       break;
     }
   }
-  if (!is(TokenKind::kSemicolon) && !is(TokenKind::kEnd)) {
+  if (!is_statement_end()) {
     syntax_error("TO, ENVIRONMENT, MESSAGE, EXCEPTION, FINALIZE, DELETE or ';'");
   }
   return s;

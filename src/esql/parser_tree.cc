@@ -48,7 +48,7 @@ Stmt* Parser::parse_create() {
     }
   }
   parse_create_clauses(s);
-  if (!is(TokenKind::kSemicolon) && !is(TokenKind::kEnd)) {
+  if (!is_statement_end()) {
     syntax_error("AS, DOMAIN, REPEAT, TYPE, NAMESPACE, NAME, IDENTITY, VALUE, FROM, PARSE or ';'");
   }
   return s;
