@@ -124,7 +124,7 @@ TEST_CASE("An endless loop is stopped; a filter selects cases") {
 TEST_CASE("Wrong files are refused with their line") {
   auto error_of = [](std::string_view text) {
     Result<TestFile> r = TestFile::parse("f", text);
-    return r.ok() ? std::string("ok") : std::string(r.error().text);
+    return r.ok() ? std::string("ok") : r.error().describe();
   };
   CHECK(error_of("--- esql\n").find("f:1:") == 0);
   CHECK(error_of("=== a\n--- what\n").find("f:2:") == 0);
