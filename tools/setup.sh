@@ -5,7 +5,7 @@ set -eu
 
 build="g++ make cmake ninja-build ccache mold libboost-context1.81-dev libsimdjson-dev libicu-dev
   libyaml-dev libmimalloc-dev zlib1g-dev python3 python3-yaml curl"
-test="doctest-dev libxml2-dev rapidjson-dev curl"
+test="doctest-dev libxml2-dev rapidjson-dev curl git tzdata"
 lint="clang-19 clang-tidy-19 clang-format-19"
 bench="libbenchmark-dev libpugixml-dev rapidjson-dev wrk nginx-light clang-19 libfuzzer-19-dev
   libclang-rt-19-dev valgrind libxml2-dev linux-perf"
