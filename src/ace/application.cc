@@ -223,7 +223,6 @@ class ApplicationBuilder {
     });
     // Without working ESQL every Compute node would add an error that says nothing new.
     if (!definition || !application_->runtime_) return;
-    if (file.unit > 0) definition->library = units_[file.unit]->name;
     const bool is_whole = !remove_unknown_nodes(*definition);
     base::Diagnostics found;
     std::unique_ptr<flow::Flow> flow =

@@ -35,7 +35,6 @@ class Application {
  public:
   const std::string& name() const { return context_.name; }
   const std::vector<std::unique_ptr<flow::Flow>>& flows() const { return flows_; }
-  const esql::Program& program() const { return *program_; }
   // Starts the flows that are not set to start by hand. On an error nothing of it runs.
   Status start();
   // For `check`: as start(), but goes on after an error; all are reported. False: there were some.

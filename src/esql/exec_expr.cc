@@ -2,6 +2,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/ascii.h"
 #include "esql/builtin.h"
 #include "esql/compile.h"
 #include "esql/errors_gen.h"
@@ -300,11 +301,6 @@ class ConcatenateNode : public ExprNode {
   std::vector<Part> parts_;
 };
 
-std::string_view without_trailing_blanks(std::string_view s) {
-  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
-  return s;
-}
-
 class CompareNode : public ExprNode {
  public:
   CompareNode(const ast::BinaryExpr& e, const ExprNode* left, const ExprNode* right)
@@ -325,7 +321,8 @@ class CompareNode : public ExprNode {
         return {};
       }
       if (a.kind == Kind::kCharacter && (op_ == CompareOp::kEqual || op_ == CompareOp::kNotEqual)) {
-        bool same = without_trailing_blanks(a.text()) == without_trailing_blanks(b.text());
+        bool same =
+            base::without_trailing_blanks(a.text()) == base::without_trailing_blanks(b.text());
         out = same == (op_ == CompareOp::kEqual) ? Tri::kTrue : Tri::kFalse;
         return {};
       }

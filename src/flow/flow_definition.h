@@ -46,7 +46,6 @@ struct ConnectionDefinition {
 struct FlowDefinition {
   std::string name;  // with broker schema: "com.acme.Flow"
   std::string application;
-  std::string library;  // empty unless the flow lies in a static library
   std::string file;
   std::vector<NodeDefinition> nodes;
   std::vector<ConnectionDefinition> connections;

@@ -74,7 +74,6 @@ class HttpInputHandler final : public UrlHandler {
  public:
   explicit HttpInputHandler(HttpInput& node) : node_(node) {}
   void handle(RequestRef request) override;
-  std::string describe() const override;
   std::string node_label() const override;
   std::string flow_name() const override;
   std::string application_name() const override;
@@ -137,9 +136,6 @@ class HttpInput final : public flow::Node {
 };
 
 void HttpInputHandler::handle(RequestRef request) { node_.handle(std::move(request)); }
-std::string HttpInputHandler::describe() const {
-  return "node '" + node_label() + "' in flow '" + flow_name() + "'";
-}
 std::string HttpInputHandler::node_label() const { return node_.label(); }
 std::string HttpInputHandler::flow_name() const { return node_.flow().name(); }
 std::string HttpInputHandler::application_name() const { return node_.flow().application(); }

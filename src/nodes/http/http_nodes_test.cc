@@ -34,7 +34,6 @@ class SilentHandler final : public UrlHandler {
  public:
   explicit SilentHandler(std::string flow) : flow_(std::move(flow)) {}
   void handle(millstream::http::RequestRef) override {}
-  std::string describe() const override { return flow_; }
   std::string node_label() const override { return "HTTP Input"; }
   std::string flow_name() const override { return flow_; }
   std::string application_name() const override { return "App" + flow_; }

@@ -21,7 +21,6 @@ class UrlHandler {
  public:
   virtual ~UrlHandler() = default;
   virtual void handle(millstream::http::RequestRef request) = 0;
-  virtual std::string describe() const = 0;  // "node 'X' in flow 'Y'", for conflicts
   virtual std::string node_label() const = 0;
   virtual std::string flow_name() const = 0;
   virtual std::string application_name() const = 0;
