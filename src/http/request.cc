@@ -37,6 +37,8 @@ Response* Request::claim_reply() {
 }
 
 bool Request::send_reply() {
+  for (const auto& filter : filters_) filter->before_send(*this, response_);
+  filters_.clear();
   if (is_gone_.load(std::memory_order_acquire)) return false;
   net::Reactor& home = shard_.reactor();
   if (net::Reactor::current() == &home) {

@@ -11,8 +11,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "http/message_parser.h"
 #include "http/response.h"
@@ -26,6 +28,14 @@ namespace millstream::http {
 class Connection;
 class ServerShard;
 class Request;
+
+// Looks at a reply after it was claimed and filled, before it goes out, and may change it: headers
+// of the listener, checks against a document. Thread: that of whoever replies.
+class ReplyFilter {
+ public:
+  virtual ~ReplyFilter() = default;
+  virtual void before_send(Request& request, Response& response) = 0;
+};
 
 // Shared handle; the connection holds one, handlers and pending replies the others.
 class RequestRef {
@@ -85,6 +95,12 @@ class Request {
   // once when it has ended. For whoever keeps a reference and would wait in vain for a time-out.
   void set_on_gone(std::function<void(Request&)> on_gone);
 
+  // Before the request is handed on: filters run in this order. They are shared with the request,
+  // because a reply may come after whoever added them has gone. A time-out's own reply passes none.
+  void add_reply_filter(std::shared_ptr<ReplyFilter> filter) {
+    filters_.push_back(std::move(filter));
+  }
+
   // One pointer for the user of the server, e.g. a per-URL context. Not owned.
   void* user = nullptr;
 
@@ -111,6 +127,7 @@ class Request {
   std::string head_out_;
   std::function<void(RequestRef)> on_timeout_;
   std::function<void(Request&)> on_gone_;
+  std::vector<std::shared_ptr<ReplyFilter>> filters_;
 };
 
 }  // namespace millstream::http

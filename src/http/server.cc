@@ -39,6 +39,7 @@ void ServerShard::recycle(Request* request) {
   request->head_out_.clear();
   request->on_timeout_ = nullptr;
   request->on_gone_ = nullptr;
+  request->filters_.clear();
   request->connection_ = nullptr;
   request->user = nullptr;
   request->is_claimed_.store(false, std::memory_order_relaxed);
