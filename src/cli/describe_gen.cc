@@ -1058,6 +1058,30 @@ constexpr Topic kTopics[] = {
      "There is no setting {0}; it does nothing.\n"
      "\n"
      "Warning, found while loading. See docs/operate/server-conf.md; keys are case-sensitive.\n"},
+    {"error", "MS2006", "No administration: cannot listen on {0}:{1}: {2}.",
+     "No administration: cannot listen on {0}:{1}: {2}.\n"
+     "\n"
+     "Warning, found while loading. Another server has the port, most often. Choose another one with --admin-port, 0 for any free one, or --admin-port off.\n"},
+    {"error", "MS2007", "No administration: RestAdminListener/{0} asks for protection that the admin port does not have.",
+     "No administration: RestAdminListener/{0} asks for protection that the admin port does not have.\n"
+     "\n"
+     "Warning, found while loading. Remove the key and let the port listen on the loopback address only, or put a proxy with access control before it. --admin-port opens it all the same.\n"},
+    {"error", "MS2200", "There is nothing at {0}.",
+     "There is nothing at {0}.\n"
+     "\n"
+     "Error, found while loading. GET /apiv2 shows what there is.\n"},
+    {"error", "MS2201", "{0} is not possible at {1}; possible are {2}.",
+     "{0} is not possible at {1}; possible are {2}.\n"
+     "\n"
+     "Error, found while loading. Actions are POST, see the actions member of the resource.\n"},
+    {"error", "MS2202", "The request comes from a page of {0}; administration takes no requests from other sites.",
+     "The request comes from a page of {0}; administration takes no requests from other sites.\n"
+     "\n"
+     "Error, found while loading. Use millstream, curl or a page that the same host and port served.\n"},
+    {"error", "MS2203", "The request was sent to the host {0}, which is not a name of this listener.",
+     "The request was sent to the host {0}, which is not a name of this listener.\n"
+     "\n"
+     "Error, found while loading. Use localhost or an address. To administer from other machines set RestAdminListener/host in server.conf.yaml.\n"},
     {"function", "ABS", "ABS(number)",
      "ABS(number)\n"
      "\n"

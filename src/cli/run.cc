@@ -1,4 +1,5 @@
 // millstream run: the server.
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -15,6 +16,16 @@ namespace {
 
 constexpr const char* kVersion = MS_VERSION;
 
+constexpr int kBadPort = -3;
+
+int admin_port_of(std::string_view text) {
+  if (text == "off" || text == "-1") return server::kNoAdminPort;
+  int port = kBadPort;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  const bool is_port = error == std::errc() && end == text.data() + text.size() && port >= 0;
+  return is_port && port <= 65535 ? port : kBadPort;
+}
+
 server::ServerOptions options_of(const base::ParsedFlags& flags) {
   server::ServerOptions options;
   options.deployment.paths = flags.arguments();
@@ -24,6 +35,8 @@ server::ServerOptions options_of(const base::ParsedFlags& flags) {
   }
   options.host = flags.text("host");
   if (flags.has("http-port")) options.http_port = static_cast<int>(flags.integer("http-port"));
+  const std::string_view admin = flags.text("admin-port");
+  options.admin_port = admin.empty() ? server::kAdminPortFromSettings : admin_port_of(admin);
   if (flags.has("cores")) options.cores = static_cast<int>(flags.integer("cores"));
   options.in_flight_max = static_cast<size_t>(flags.integer("max-in-flight"));
   options.body_bytes_max = static_cast<size_t>(flags.integer("max-body")) << 20;
@@ -62,6 +75,63 @@ sigset_t block_signals() {
   return signals;
 }
 
+std::vector<base::FlagSpec> run_flags() {
+  return {{.name = "work-dir",
+           .value_name = "FOLDER",
+           .help = "Work directory: server.conf.yaml, overrides/ and, without PATH, run/."},
+          {.name = "http-port",
+           .value_name = "PORT",
+           .help = "Port of the HTTP listener; 0 takes a free one. Default: that of "
+                   "server.conf.yaml, else 7800.",
+           .kind = base::FlagKind::kInteger,
+           .integer_max = 65535},
+          {.name = "host",
+           .value_name = "ADDRESS",
+           .help = "Address to listen on.",
+           .default_text = "0.0.0.0"},
+          {.name = "admin-port",
+           .value_name = "PORT",
+           .help = "Port of administration and metrics; 0 takes a free one, off opens none. "
+                   "Default: that of server.conf.yaml, else 7600 when it is free."},
+          {.name = "cores",
+           .value_name = "N",
+           .help = "Reactor threads. Default: one a core of the machine.",
+           .kind = base::FlagKind::kInteger,
+           .integer_min = 1,
+           .integer_max = 1024},
+          {.name = "overrides",
+           .value_name = "FILE",
+           .help = "Lines of Flow#Node.property=value that win over BAR overrides.",
+           .is_repeated = true},
+          {.name = "partial",
+           .help = "Run the other applications when one is refused.",
+           .kind = base::FlagKind::kSwitch},
+          {.name = "max-in-flight",
+           .value_name = "N",
+           .help = "Requests handled at once; more get 503.",
+           .kind = base::FlagKind::kInteger,
+           .default_text = "10000",
+           .integer_min = 1,
+           .integer_max = 10'000'000},
+          {.name = "max-body",
+           .value_name = "MIB",
+           .help = "Largest request body in MiB; larger ones get 413.",
+           .kind = base::FlagKind::kInteger,
+           .default_text = "64",
+           .integer_min = 1,
+           .integer_max = 1023},
+          {.name = "statistics",
+           .value_name = "FILE",
+           .help = "Append flow statistics snapshots (JSON lines) to this file."},
+          {.name = "statistics-interval",
+           .value_name = "SECONDS",
+           .help = "Time between snapshots.",
+           .kind = base::FlagKind::kInteger,
+           .default_text = "20",
+           .integer_min = 1,
+           .integer_max = 86'400}};
+}
+
 }  // namespace
 
 const base::CommandSpec& run_command() {
@@ -75,56 +145,7 @@ const base::CommandSpec& run_command() {
           "stops on SIGTERM or Ctrl-C: requests in flight are finished, new ones refused.",
       .arguments_min = 0,
       .arguments_max = 1000,
-      .flags = {{.name = "work-dir",
-                 .value_name = "FOLDER",
-                 .help = "Work directory: server.conf.yaml, overrides/ and, without PATH, run/."},
-                {.name = "http-port",
-                 .value_name = "PORT",
-                 .help = "Port of the HTTP listener; 0 takes a free one. Default: that of "
-                         "server.conf.yaml, else 7800.",
-                 .kind = base::FlagKind::kInteger,
-                 .integer_max = 65535},
-                {.name = "host",
-                 .value_name = "ADDRESS",
-                 .help = "Address to listen on.",
-                 .default_text = "0.0.0.0"},
-                {.name = "cores",
-                 .value_name = "N",
-                 .help = "Reactor threads. Default: one a core of the machine.",
-                 .kind = base::FlagKind::kInteger,
-                 .integer_min = 1,
-                 .integer_max = 1024},
-                {.name = "overrides",
-                 .value_name = "FILE",
-                 .help = "Lines of Flow#Node.property=value that win over BAR overrides.",
-                 .is_repeated = true},
-                {.name = "partial",
-                 .help = "Run the other applications when one is refused.",
-                 .kind = base::FlagKind::kSwitch},
-                {.name = "max-in-flight",
-                 .value_name = "N",
-                 .help = "Requests handled at once; more get 503.",
-                 .kind = base::FlagKind::kInteger,
-                 .default_text = "10000",
-                 .integer_min = 1,
-                 .integer_max = 10'000'000},
-                {.name = "max-body",
-                 .value_name = "MIB",
-                 .help = "Largest request body in MiB; larger ones get 413.",
-                 .kind = base::FlagKind::kInteger,
-                 .default_text = "64",
-                 .integer_min = 1,
-                 .integer_max = 1023},
-                {.name = "statistics",
-                 .value_name = "FILE",
-                 .help = "Append flow statistics snapshots (JSON lines) to this file."},
-                {.name = "statistics-interval",
-                 .value_name = "SECONDS",
-                 .help = "Time between snapshots.",
-                 .kind = base::FlagKind::kInteger,
-                 .default_text = "20",
-                 .integer_min = 1,
-                 .integer_max = 86'400}},
+      .flags = run_flags(),
       .examples = {
           {"millstream run examples/", "all example projects on port 7800"},
           {"millstream run Orders.bar --http-port 8080", "a BAR file on another port"},
@@ -137,6 +158,11 @@ int run_run(const base::ParsedFlags& flags) {
   if (options.deployment.paths.empty() && options.deployment.work_folder.empty()) {
     std::fprintf(stderr, "Give at least one PATH, or --work-dir.\n\n%s",
                  base::command_help({.name = "millstream"}, run_command()).c_str());
+    return 2;
+  }
+  if (options.admin_port == kBadPort) {
+    std::fprintf(stderr, "--admin-port is '%s'; it must be a number from 0 to 65535, or off.\n",
+                 std::string(flags.text("admin-port")).c_str());
     return 2;
   }
   const int64_t start_ns = base::system_clock().monotonic_ns();
@@ -157,6 +183,7 @@ int run_run(const base::ParsedFlags& flags) {
     base::log_error(status.error());
   }
   print_flows(server);
+  if (server.admin()) std::printf("  administration  %s\n", server.admin()->url().c_str());
   const double ms =
       static_cast<double>(base::system_clock().monotonic_ns() - start_ns) / 1'000'000.0;
   std::printf("Ready in %.1f ms: %s on port %d, %zu application(s)\n", ms, server.name().c_str(),

@@ -17,5 +17,9 @@ inline constexpr base::ErrorCode kNoWorkFolder{"MS2004", 2004, base::ExceptionKi
     "The work directory '{0}' {1}."};
 inline constexpr base::ErrorCode kUnknownSetting{"MS2005", 2005, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
     "There is no setting {0}; it does nothing."};
+inline constexpr base::ErrorCode kAdminPortTaken{"MS2006", 2006, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "No administration: cannot listen on {0}:{1}: {2}."};
+inline constexpr base::ErrorCode kAdminUnprotected{"MS2007", 2007, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "No administration: RestAdminListener/{0} asks for protection that the admin port does not have."};
 
 }  // namespace millstream::server::errors

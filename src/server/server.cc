@@ -26,6 +26,16 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Why a port could not be opened. The layers below say the address again, each; only the reason is
+// new.
+std::string reason_of(const base::Error& error) {
+  const std::string text = error.innermost().text;
+  const size_t reason = text.rfind(": ");
+  std::string why = reason == std::string::npos ? text : text.substr(reason + 2);
+  if (why.ends_with('.')) why.pop_back();
+  return why;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
@@ -36,6 +46,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
   MS_TRY(server->start_applications(options, diagnostics));
   MS_TRY(server->listen(options));
   MS_TRY(server->set_statistics(options));
+  MS_TRY(server->listen_for_admin(options, diagnostics));
   return server;
 }
 
@@ -81,16 +92,49 @@ Status Server::listen(const ServerOptions& options) {
                                : options.host;
   Result<int> port = http_->listen(host, port_);
   if (!port.ok()) {
-    // The layers below say the address again, each; only the reason is new.
-    const std::string text = port.error().innermost().text;
-    const size_t reason = text.rfind(": ");
-    std::string why = reason == std::string::npos ? text : text.substr(reason + 2);
-    if (why.ends_with('.')) why.pop_back();
-    return base::make_error(errors::kPortInUse, {host, port_, why});
+    return base::make_error(errors::kPortInUse, {host, port_, reason_of(port.error())});
   }
   port_ = port.value();
   listener_.set_port(port_);
   return {};
+}
+
+// A port that somebody asked for must be there; the usual one is taken when another server runs on
+// this machine, and that is no reason not to run.
+Status Server::listen_for_admin(const ServerOptions& options, base::Diagnostics& diagnostics) {
+  const ServerConf& conf = deployment_->conf;
+  const bool is_asked_for = options.admin_port != kAdminPortFromSettings;
+  const int port = is_asked_for ? options.admin_port : conf.admin_port.value_or(kDefaultAdminPort);
+  if (port == kNoAdminPort) return {};
+  if (!is_asked_for && !conf.unmet_admin_protection.empty()) {
+    Status status = base::make_error(errors::kAdminUnprotected, {conf.unmet_admin_protection});
+    diagnostics.warning({}, status.error().code->id, status.error().text);
+    return {};
+  }
+  const std::string host = conf.admin_host.empty() ? "127.0.0.1" : conf.admin_host;
+  admin_ = std::make_unique<admin::AdminServer>();
+  add_admin_routes();
+  Status status = admin_->listen(*reactors_, host, port);
+  if (status.ok()) return {};
+  admin_.reset();
+  const std::string why = reason_of(status.error());
+  if (is_asked_for || conf.admin_port) {
+    return base::make_error(errors::kPortInUse, {host, port, why});
+  }
+  status = base::make_error(errors::kAdminPortTaken, {host, port, why});
+  diagnostics.warning({}, status.error().code->id, status.error().text);
+  return {};
+}
+
+// One line for each family of routes.
+void Server::add_admin_routes() {
+  admin_->add("GET", "/apiv2", [this](const admin::AdminRequest&) {
+    base::json::Value out = base::json::Value::object();
+    out.set("name", name_);
+    out.set("type", "integrationServer");
+    out.set("uri", "/apiv2");
+    return admin::json_reply(out);
+  });
 }
 
 Status Server::set_statistics(const ServerOptions& options) {
@@ -136,6 +180,7 @@ void Server::publish_statistics() {
 void Server::stop() {
   if (is_stopped_) return;
   is_stopped_ = true;
+  if (admin_) admin_->stop();
   if (http_) http_->stop(kStopGraceNs);
   for (const auto& application : deployment_->applications) application->stop();
   statistics_ticker_.reset();
@@ -144,6 +189,7 @@ void Server::stop() {
 
 Server::~Server() {
   stop();
+  admin_.reset();
   if (reactors_) reactors_->stop();
   // Requests and flows go when no reactor can run them any more, the HTTP server after its last
   // request.

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "admin/admin_server.h"
 #include "base/diagnostics.h"
 #include "base/result.h"
 #include "flow/services.h"
@@ -18,12 +19,17 @@
 
 namespace millstream::server {
 
+constexpr int kDefaultAdminPort = 7600;
+constexpr int kNoAdminPort = -1;
+constexpr int kAdminPortFromSettings = -2;  // that of server.conf.yaml, else 7600 when it is free
+
 struct ServerOptions {
   DeploymentInput deployment;
   std::string host = "0.0.0.0";
   // -1: overrides/server.conf.yaml, server.conf.yaml, else 7800; 0: any free one.
   int http_port = -1;
-  int cores = 0;  // 0: as many as the machine has
+  int admin_port = kNoAdminPort;  // or kAdminPortFromSettings; 0: any free one
+  int cores = 0;                  // 0: as many as the machine has
   size_t in_flight_max = 10'000;
   size_t body_bytes_max = 64u << 20;
   bool is_partial = false;      // run what can run when some application was refused
@@ -46,6 +52,7 @@ class Server {
   void stop();
 
   int http_port() const { return port_; }
+  const admin::AdminServer* admin() const { return admin_.get(); }  // null: no admin port
   http::ServerStats http_statistics() const { return http_->stats(); }
   const Deployment& deployment() const { return *deployment_; }
   const std::string& name() const { return name_; }
@@ -56,6 +63,8 @@ class Server {
   Server() = default;
   Status start_applications(const ServerOptions& options, base::Diagnostics& diagnostics);
   Status listen(const ServerOptions& options);
+  Status listen_for_admin(const ServerOptions& options, base::Diagnostics& diagnostics);
+  void add_admin_routes();
   Status set_statistics(const ServerOptions& options);
   void publish_statistics();
 
@@ -65,6 +74,7 @@ class Server {
   std::unique_ptr<Deployment> deployment_;
   std::unique_ptr<net::ReactorPool> reactors_;
   std::unique_ptr<http::Server> http_;
+  std::unique_ptr<admin::AdminServer> admin_;
   int port_ = 0;
   bool is_stopped_ = false;
   std::string statistics_file_;

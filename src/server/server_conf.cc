@@ -88,6 +88,28 @@ void apply_own(const std::string& file, const YamlNode& own, ServerConf& conf,
   }
 }
 
+void apply_admin(const std::string& file, const YamlNode& root, ServerConf& conf,
+                 base::Diagnostics& diagnostics) {
+  const YamlNode* port = root.find_path({"RestAdminListener", "port"});
+  if (port && !port->is_null()) {
+    const std::optional<int64_t> number = port->as_integer();
+    if (number && *number >= -1 && *number <= 65535) {
+      conf.admin_port = static_cast<int>(*number);
+    } else {
+      refuse_setting(diagnostics, file, *port, "RestAdminListener/port",
+                     "a number from 0 to 65535, or -1 for none");
+    }
+  }
+  const YamlNode* host = root.find_path({"RestAdminListener", "host"});
+  if (host && host->is_scalar()) conf.admin_host = host->text;
+  for (const char* key : {"authorizationEnabled", "basicAuth", "requireHttps", "sslCertificate",
+                          "tlsTrustStore", "caPath"}) {
+    const YamlNode* node = root.find_path({"RestAdminListener", key});
+    if (!node || node->is_null() || node->text.empty()) continue;
+    if (node->as_bool().value_or(true)) conf.unmet_admin_protection = key;
+  }
+}
+
 void apply_file(const std::string& file, const YamlNode& root, ServerConf& conf,
                 base::Diagnostics& diagnostics) {
   if (const YamlNode* name = root.find("serverName")) conf.server_name = name->text;
@@ -118,6 +140,7 @@ void apply_file(const std::string& file, const YamlNode& root, ServerConf& conf,
           conf.resolves_environment ? resolve_variables(e.value.text) : e.value.text;
     }
   }
+  apply_admin(file, root, conf, diagnostics);
   apply_statistics(file, root, conf, diagnostics);
   if (const YamlNode* own = root.find("Millstream")) apply_own(file, *own, conf, diagnostics);
 }

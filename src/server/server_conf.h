@@ -17,8 +17,11 @@ namespace millstream::server {
 
 struct ServerConf {
   std::string server_name;
-  std::optional<int> http_port;  // ResourceManagers/HTTPConnector/ListenerPort
-  std::string http_address;      // ResourceManagers/HTTPConnector/ListenerAddress
+  std::optional<int> http_port;        // ResourceManagers/HTTPConnector/ListenerPort
+  std::string http_address;            // ResourceManagers/HTTPConnector/ListenerAddress
+  std::optional<int> admin_port;       // RestAdminListener/port; -1: none
+  std::string admin_host;              // RestAdminListener/host
+  std::string unmet_admin_protection;  // the key that asks for what the admin port does not have
   std::map<std::string, std::string, std::less<>> user_variables;
   bool resolves_environment = false;   // resolveUserVariableEnvVars
   bool publishes_statistics = false;   // Statistics/Snapshot/publicationOn: active

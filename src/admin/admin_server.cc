@@ -1,0 +1,126 @@
+#include "admin/admin_server.h"
+
+#include <algorithm>
+
+#include "admin/errors_gen.h"
+#include "http/url.h"
+#include "net/blocking_pool.h"
+
+namespace millstream::admin {
+namespace {
+
+constexpr std::string_view kDigitsAndDots = "0123456789.";
+
+std::string_view without_port(std::string_view authority) {
+  if (authority.starts_with('[')) return authority.substr(0, authority.find(']') + 1);
+  return authority.substr(0, authority.find(':'));
+}
+
+bool is_loopback(std::string_view host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+}  // namespace
+
+bool is_unforgeable_host(std::string_view authority) {
+  const std::string_view host = without_port(authority);
+  if (host.empty()) return true;  // HTTP/1.0 tools
+  if (host.front() == '[' || http::equals_ignore_case(host, "localhost")) return true;
+  return host.find_first_not_of(kDigitsAndDots) == std::string_view::npos;
+}
+
+AdminServer::~AdminServer() {
+  stop(0);
+  // Polled: the end of a server is rare, and handlers may use what goes after this object.
+  while (running_.load(std::memory_order_acquire) > 0) net::sleep_for(2 * net::kMillisecond);
+}
+
+void AdminServer::add(std::string_view method, std::string_view path_template, AdminHandler handler,
+                      HandlerPlace place) {
+  router_.add(method, path_template, std::move(handler), place);
+}
+
+Status AdminServer::listen(net::ReactorPool& reactors, const std::string& host, int port) {
+  http::ServerOptions options;
+  options.limits.body_bytes_max = options_.body_bytes_max;
+  options.in_flight_max = options_.in_flight_max;
+  options.connections_max = options_.connections_max;
+  options.buffer_bytes_max = 2 * options_.body_bytes_max;
+  options.reply_timeout_ns = options_.reply_timeout_ns;
+  auto server = http::Server::create(reactors, std::move(options),
+                                     [this](http::RequestRef r) { handle(std::move(r)); });
+  host_ = host;
+  is_loopback_ = is_loopback(host);
+  port_ = MS_TRY(server->listen(host, port));
+  http_ = std::move(server);
+  return {};
+}
+
+void AdminServer::stop(int64_t grace_ns) {
+  if (http_) http_->stop(grace_ns);
+}
+
+std::string AdminServer::url() const {
+  const bool is_any = host_.empty() || host_ == "0.0.0.0" || host_ == "::" || host_ == "*";
+  const std::string host = is_any ? "127.0.0.1" : host_;
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return "http://" + (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port_);
+}
+
+void AdminServer::handle(http::RequestRef request) {
+  running_.fetch_add(1, std::memory_order_relaxed);
+  AdminReply reply = answer(*request);
+  running_.fetch_sub(1, std::memory_order_release);
+  http::Response* response = request->claim_reply();
+  if (!response) return;
+  response->status = reply.status;
+  if (!reply.body.empty()) response->headers.add("Content-Type", reply.content_type);
+  if (!reply.allow.empty()) response->headers.add("Allow", reply.allow);
+  response->headers.add("Cache-Control", "no-store");
+  response->headers.add("X-Content-Type-Options", "nosniff");
+  response->body = std::move(reply.body);
+  request->send_reply();
+}
+
+AdminReply AdminServer::answer(const http::Request& request) const {
+  Status sender = check_sender(request);
+  if (!sender.ok()) return error_reply(403, sender.error());
+  Router::Match match = router_.find(request.method(), request.path());
+  if (!match.route) {
+    if (match.allowed.empty()) {
+      return error_reply(404, base::make_error(errors::kNoSuchResource, {request.path()}).error());
+    }
+    Status status = base::make_error(errors::kMethodNotAllowed,
+                                     {request.method(), request.path(), match.allowed});
+    AdminReply reply = error_reply(405, status.error());
+    reply.allow = match.allowed;
+    return reply;
+  }
+  AdminRequest admin{request.method(),
+                     request.path(),
+                     request.headers(),
+                     request.body(),
+                     http::parse_query(request.query()),
+                     std::move(match.parameters)};
+  if (match.route->place == HandlerPlace::kReactor) return match.route->handler(admin);
+  AdminReply reply;
+  net::run_blocking([&] { reply = match.route->handler(admin); });
+  return reply;
+}
+
+Status AdminServer::check_sender(const http::Request& request) const {
+  const std::string_view host = request.headers().get("Host");
+  if (is_loopback_ && !is_unforgeable_host(host)) {
+    return base::make_error(errors::kForeignHost, {host});
+  }
+  std::string_view origin = request.headers().get("Origin");
+  const size_t scheme = origin.find("://");
+  const std::string_view from =
+      scheme == std::string_view::npos ? origin : origin.substr(scheme + 3);
+  if (!origin.empty() && !http::equals_ignore_case(from, host)) {
+    return base::make_error(errors::kForeignOrigin, {origin});
+  }
+  return {};
+}
+
+}  // namespace millstream::admin

@@ -1,0 +1,65 @@
+// The admin port: an HTTP listener of its own beside that of the flows, on the same reactors, with
+// handlers by method and path.
+//   AdminServer admin(options);
+//   admin.add("GET", "/apiv2/applications/{application}", [&](const AdminRequest& r) { ... });
+//   MS_TRY(admin.listen(reactors, "127.0.0.1", 0));
+//
+// Whoever reaches the port may deploy, so that it listens on the loopback address unless told
+// otherwise, and there refuses what a web page of another site could send through the browser of
+// somebody on this machine: foreign Origin headers, and Host names that only a rebound DNS name
+// would have.
+// Lifetime: handlers may use what outlives stop(). Thread: add, listen and stop by the owner; a
+// handler runs in a fiber of any reactor or on a thread of the blocking pool.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "admin/router.h"
+#include "base/result.h"
+#include "http/server.h"
+#include "net/reactor_pool.h"
+
+namespace millstream::admin {
+
+struct AdminOptions {
+  size_t body_bytes_max = size_t{256} << 20;  // a BAR file
+  size_t connections_max = 256;
+  size_t in_flight_max = 64;
+  int64_t reply_timeout_ns = 600 * net::kSecond;  // a large deployment
+};
+
+class AdminServer {
+ public:
+  explicit AdminServer(AdminOptions options = {}) : options_(options) {}
+  ~AdminServer();  // stops, and waits for handlers that still run
+  // Before listen(). Of several routes of a path the most literal one answers.
+  void add(std::string_view method, std::string_view path_template, AdminHandler handler,
+           HandlerPlace place = HandlerPlace::kReactor);
+  Status listen(net::ReactorPool& reactors, const std::string& host, int port);
+  // Requests in flight have the grace to finish. Idempotent.
+  void stop(int64_t grace_ns = 5 * net::kSecond);
+  int port() const { return port_; }
+  const std::string& host() const { return host_; }
+  // What a client on this machine uses: "http://127.0.0.1:7600".
+  std::string url() const;
+
+ private:
+  void handle(http::RequestRef request);
+  AdminReply answer(const http::Request& request) const;
+  Status check_sender(const http::Request& request) const;
+
+  const AdminOptions options_;
+  Router router_;
+  std::unique_ptr<http::Server> http_;
+  std::string host_;
+  int port_ = 0;
+  bool is_loopback_ = true;
+  std::atomic<int> running_{0};  // handlers
+};
+
+// "localhost", an IPv4 or a bracketed IPv6 address: what DNS cannot have been made to point here.
+bool is_unforgeable_host(std::string_view authority);
+
+}  // namespace millstream::admin
