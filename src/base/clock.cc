@@ -17,11 +17,13 @@ class SystemClock final : public Clock {
   int64_t wall_gmt_micros() const override { return read_clock_ns(CLOCK_REALTIME) / 1000; }
 };
 
+const SystemClock kMachineClock;
+constinit thread_local const Clock* t_clock = nullptr;
+
 }  // namespace
 
-const Clock& system_clock() {
-  static const SystemClock kClock;
-  return kClock;
-}
+const Clock& system_clock() { return t_clock ? *t_clock : kMachineClock; }
+
+void set_thread_clock(const Clock* clock) { t_clock = clock; }
 
 }  // namespace millstream::base

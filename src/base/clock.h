@@ -16,6 +16,10 @@ class Clock {
 };
 
 const Clock& system_clock();
+// From here on system_clock() is `clock` on this thread; null: the machine's again. For tests,
+// whose reactors live in a time of their own. The clock must outlive the thread, or its replacement
+// here.
+void set_thread_clock(const Clock* clock);
 
 // Stands still until advanced.
 class VirtualClock final : public Clock {

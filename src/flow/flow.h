@@ -3,6 +3,7 @@
 // src/server).
 // Thread: any.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,13 +38,19 @@ class Flow {
   // Called by nodes while they are created: their messages share state (SHARED variables of ESQL),
   // so that without a value for additionalInstances they run one after the other.
   void note_shared_state() { has_shared_state_ = true; }
+  // Work of this flow that is under way without an instance: an answer that is awaited, an alarm
+  // that is set. The owner destroys a flow when this is 0 and no instance is in use; take it with
+  // flow::FlowHold (flow/flow_hold.h).
+  size_t holds() const { return holds_.load(std::memory_order_acquire); }
   Status start();
   void stop();
 
  private:
   friend class FlowBuilder;
+  friend class FlowInterposer;
   std::string name_, application_, server_name_;
   std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<std::unique_ptr<Node>> interposed_;  // flow/interpose.h
   struct LabelEntry {
     std::string label;
     Node* node;
@@ -55,6 +62,7 @@ class Flow {
   bool has_shared_state_ = false;
   std::unique_ptr<Statistics> statistics_;
   std::unique_ptr<Instances> instances_;
+  std::atomic<size_t> holds_{0};
   std::shared_ptr<const base::NameTable> names_;
 };
 

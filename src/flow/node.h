@@ -85,6 +85,7 @@ class Node {
 
  private:
   friend class FlowBuilder;
+  friend class FlowInterposer;
   const NodeType* type_ = nullptr;
   Flow* flow_ = nullptr;
   std::string label_, full_label_, id_;

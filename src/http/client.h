@@ -67,10 +67,25 @@ struct ClientResponse {
   size_t received_bytes = 0;
 };
 
+// Answers requests in place of the network, as the back ends of flow tests do.
+class ClientStandIn {
+ public:
+  // Fills `response`; its views point into its buffer, which comes from the reactor's pool. May
+  // suspend the fiber.
+  virtual Status answer(const ClientRequest& request, net::Reactor& reactor,
+                        ClientResponse& response) = 0;
+
+ protected:
+  ~ClientStandIn() = default;
+};
+// For the pools of the calling thread that do not ask for the network; null: none.
+void set_client_stand_in(ClientStandIn* stand_in);
+
 struct ClientOptions {
   size_t idle_connections_max = 2000;  // a host and port
   int64_t idle_timeout_ns = 55 * net::kSecond;
-  MessageLimits limits;  // of reply heads; the body limit is the request's
+  MessageLimits limits;            // of reply heads; the body limit is the request's
+  bool is_always_network = false;  // also where a stand-in is set
 };
 
 class ClientPool {

@@ -54,6 +54,11 @@ BlockingPool& BlockingPool::shared() {
   return pool;
 }
 
+int BlockingPool::busy() const {
+  std::lock_guard lock(state_->mutex);
+  return static_cast<int>(state_->jobs.size() + state_->threads.size()) - state_->idle;
+}
+
 int BlockingPool::threads() const {
   std::lock_guard lock(state_->mutex);
   return static_cast<int>(state_->threads.size());

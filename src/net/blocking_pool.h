@@ -20,6 +20,7 @@ class BlockingPool {
   // destructor.
   void submit(std::function<void()> fn);
   int threads() const;
+  int busy() const;  // functions that run or wait for a thread
 
   static BlockingPool& shared();
 

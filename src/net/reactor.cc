@@ -25,6 +25,8 @@ struct Reactor::EventBatch {
 
 Reactor::Reactor(const ReactorOptions& options)
     : clock_(options.clock ? options.clock : &base::system_clock()),
+      on_idle_(options.on_idle),
+      idle_wait_ms_(options.idle_wait_ms),
       fibers_max_(options.fibers_max),
       stacks_(options.stack_bytes),
       buffers_(options.buffer_keep_bytes_max),
@@ -64,8 +66,10 @@ Reactor* Reactor::current() { return t_current_reactor; }
 
 void Reactor::run() {
   t_current_reactor = this;
+  if (clock_ != &base::system_clock()) base::set_thread_clock(clock_);
   refresh_now();
   while (!is_stopping_.load(std::memory_order_acquire)) turn(kNever);
+  base::set_thread_clock(nullptr);  // ending takes time of this world
   drain_fibers();
   t_current_reactor = nullptr;
 }
@@ -211,6 +215,8 @@ void Reactor::poll(int64_t deadline_ns) {
     timeout_ms =
         static_cast<int>(std::min<int64_t>((wait_ns + kMillisecond - 1) / kMillisecond, 3'600'000));
   }
+  const bool watches_idle = on_idle_ && timeout_ms != 0 && !is_stopping_.load();
+  if (watches_idle) timeout_ms = idle_wait_ms_;
   if (timeout_ms != 0) {
     std::lock_guard lock(post_mutex_);
     if (posted_.empty()) {
@@ -221,6 +227,7 @@ void Reactor::poll(int64_t deadline_ns) {
   }
   EventBatch& batch = *batch_;
   int count = epoll_wait(epoll_fd_, batch.events, kEventsMax, timeout_ms);
+  if (watches_idle && count == 0 && timeout_ms != 0) on_idle_(deadline_ns);
   if (timeout_ms != 0) {
     std::lock_guard lock(post_mutex_);
     is_sleeping_ = false;

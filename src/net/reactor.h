@@ -33,7 +33,13 @@ struct ReactorOptions {
   size_t stack_bytes = StackPool::kDefaultBytes;
   size_t fibers_max = 20'000;  // tasks beyond wait for a free fiber
   size_t buffer_keep_bytes_max = BufferPool::kKeepBytesMax;
-  const base::Clock* clock = nullptr;  // null: the monotonic clock
+  // Null: the monotonic clock. Another one is also system_clock() of the reactor's thread.
+  const base::Clock* clock = nullptr;
+  // For a clock that others advance. Called on the reactor's thread, outside fibers, when nothing
+  // is ready and nothing has come for idle_wait_ms; `deadline_ns` is that of the next timer
+  // (kNever: none). It may advance the clock.
+  std::function<void(int64_t deadline_ns)> on_idle;
+  int idle_wait_ms = 0;
 };
 
 class Reactor {
@@ -96,6 +102,8 @@ class Reactor {
   };
 
   const base::Clock* clock_;
+  const std::function<void(int64_t)> on_idle_;
+  const int idle_wait_ms_;
   const size_t fibers_max_;
   int64_t now_ns_ = 0;
   int epoll_fd_ = -1;

@@ -68,6 +68,9 @@ std::unique_ptr<Deployment> build_deployment(const DeploymentInput& input,
   for (const std::string& file : input.override_files) {
     add_override_file(file, overrides, diagnostics);
   }
+  for (const auto& [name, lines] : input.override_texts) {
+    overrides.add_lines(lines, name, diagnostics);
+  }
   std::vector<std::string> paths = input.paths;
   if (paths.empty()) paths.push_back(deployment->work_folder);
   for (const std::string& path : paths) {

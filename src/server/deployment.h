@@ -15,7 +15,9 @@ struct DeploymentInput {
   std::vector<std::string> paths;           // none: what is deployed in the work folder
   std::string work_folder;                  // empty: the one path that is a work folder, if any
   std::vector<std::string> override_files;  // later ones win
-  bool checks_everything = false;           // also libraries and subflows that nothing uses
+  // Lines as of an override file, with the name that messages give them; win over all files.
+  std::vector<std::pair<std::string, std::string>> override_texts;
+  bool checks_everything = false;  // also libraries and subflows that nothing uses
 };
 
 struct Deployment {

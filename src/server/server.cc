@@ -43,6 +43,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
   raise_descriptor_limit();
   std::unique_ptr<Server> server(new Server);
   server->services_.set(&server->listener_);
+  if (options.hooks && options.hooks->add_services) options.hooks->add_services(server->services_);
   MS_TRY(server->start_applications(options, diagnostics));
   MS_TRY(server->listen(options));
   MS_TRY(server->set_statistics(options));
@@ -60,6 +61,7 @@ Status Server::start_applications(const ServerOptions& options, base::Diagnostic
 
   std::vector<std::unique_ptr<ace::Application>> running;
   for (auto& application : deployment_->applications) {
+    if (options.hooks && options.hooks->on_built) options.hooks->on_built(*application);
     Status status = application->start();
     if (status.ok()) {
       running.push_back(std::move(application));
@@ -80,7 +82,8 @@ Status Server::start_applications(const ServerOptions& options, base::Diagnostic
 }
 
 Status Server::listen(const ServerOptions& options) {
-  reactors_ = MS_TRY(net::ReactorPool::create(core_count(options.cores)));
+  reactors_ = MS_TRY(net::ReactorPool::create(
+      core_count(options.cores), options.hooks ? options.hooks->reactor : net::ReactorOptions()));
   http::ServerOptions http_options;
   http_options.in_flight_max = options.in_flight_max;
   http_options.limits.body_bytes_max = options.body_bytes_max;

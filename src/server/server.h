@@ -3,6 +3,7 @@
 // Thread: create and stop on the main thread.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -23,8 +24,17 @@ constexpr int kDefaultAdminPort = 7600;
 constexpr int kNoAdminPort = -1;
 constexpr int kAdminPortFromSettings = -2;  // that of server.conf.yaml, else 7600 when it is free
 
+// What flow tests put into a server. Must outlive it.
+struct ServerHooks {
+  net::ReactorOptions reactor;
+  std::function<void(flow::Services&)> add_services;  // before anything is built
+  // Each application when it is built and has not started. Its flows may be interposed here.
+  std::function<void(ace::Application&)> on_built;
+};
+
 struct ServerOptions {
   DeploymentInput deployment;
+  const ServerHooks* hooks = nullptr;  // null: none
   std::string host = "0.0.0.0";
   // -1: overrides/server.conf.yaml, server.conf.yaml, else 7800; 0: any free one.
   int http_port = -1;
@@ -52,6 +62,7 @@ class Server {
   void stop();
 
   int http_port() const { return port_; }
+  net::ReactorPool& reactors() { return *reactors_; }
   const admin::AdminServer* admin() const { return admin_.get(); }  // null: no admin port
   http::ServerStats http_statistics() const { return http_->stats(); }
   const Deployment& deployment() const { return *deployment_; }
