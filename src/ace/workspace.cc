@@ -85,9 +85,7 @@ std::string plain_path(std::string path) {
     if (path.starts_with("./")) {
       path.erase(0, std::min(path.find_first_not_of('/', 1), path.size()));
       if (path.empty()) path = ".";
-    } else if (path.back() == '/') {
-      path.pop_back();
-    } else if (path.ends_with("/.")) {
+    } else if (path.back() == '/' || path.ends_with("/.")) {
       path.pop_back();
     } else {
       break;

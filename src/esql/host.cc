@@ -24,12 +24,11 @@ Status Host::check_budget() { return {}; }
 
 size_t Host::stack_remaining_bytes() {
   // Without a fiber: count down from the first call of the thread; a thread has 8 MiB by default.
-  static thread_local const char* top = nullptr;
+  static thread_local uintptr_t top = 0;
   constexpr size_t kAssumedStackBytes = 4 * 1024 * 1024;
-  const char here = 0;
-  const char* at = &here;
-  if (!top || at > top) top = at;
-  size_t used = static_cast<size_t>(top - at);
+  const auto at = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  if (at > top) top = at;
+  const size_t used = top - at;
   return used < kAssumedStackBytes ? kAssumedStackBytes - used : 0;
 }
 

@@ -209,7 +209,7 @@ Expr* Parser::parse_substring() {
   args.push_back(parse_expr());
   if (accept(Kw::kFOR)) args.push_back(parse_expr());
   if (!accept(TokenKind::kRightParen)) syntax_error("FOR or ')'");
-  return make_call(name, std::move(args), start);
+  return make_call(name, args, start);
 }
 
 // TRIM([[BOTH | LEADING | TRAILING] [x] FROM] s)
@@ -242,7 +242,7 @@ Expr* Parser::parse_trim() {
   expect(TokenKind::kRightParen);
   std::vector<Expr*> args{make_integer(mode, start), source};
   if (singleton) args.push_back(singleton);
-  return make_call("TRIM", std::move(args), start);
+  return make_call("TRIM", args, start);
 }
 
 // POSITION(x IN s [FROM p] [REPEAT k]); x stops before IN.
@@ -271,7 +271,7 @@ Expr* Parser::parse_overlay() {
   args.push_back(parse_expr());
   if (accept(Kw::kFOR)) args.push_back(parse_expr());
   expect(TokenKind::kRightParen);
-  return make_call("OVERLAY", std::move(args), start);
+  return make_call("OVERLAY", args, start);
 }
 
 namespace {
@@ -338,7 +338,7 @@ Expr* Parser::parse_round() {
   }
   if (args.size() == 2) args.push_back(make_integer(mode, at));
   if (!accept(TokenKind::kRightParen)) syntax_error("MODE or ')'");
-  return make_call("ROUND", std::move(args), start);
+  return make_call("ROUND", args, start);
 }
 
 // Keywords in any order, or positional: encoding, ccsid, set, type, format, options.

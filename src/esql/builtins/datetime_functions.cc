@@ -109,7 +109,7 @@ Status interval_part(ExtractPart part, const Value& v, Value& out) {
       return {};
     }
     int64_t units = v.integer / f.unit;
-    out = Value::make_integer(f.field == first ? units : units % f.modulus);
+    out = Value::make_integer(f.field == first || f.modulus == 0 ? units : units % f.modulus);
     return {};
   }
   return missing_part(part, v);
