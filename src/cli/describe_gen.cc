@@ -26,10 +26,18 @@ constexpr Topic kTopics[] = {
      "Node type '{0}' of node '{1}' is not known to this server.\n"
      "\n"
      "Error, found while loading. See `millstream list nodes` for the node types that are there. A user-defined or later-release node has to be replaced.\n"},
+    {"error", "BIP2322", "Database error: SQL State '{0}'; Native Error Code '{1}'; Error Text '{2}'.",
+     "Database error: SQL State '{0}'; Native Error Code '{1}'; Error Text '{2}'.\n"
+     "\n"
+     "Error, DatabaseException. Look the SQL state and the native code up in the manual of the database. 08xxx is a lost or refused connection, 23xxx a broken constraint, 42xxx a wrong name or statement.\n"},
     {"error", "BIP2331", "The field '{0}' cannot be made as number {1}: the one before it does not exist.",
      "The field '{0}' cannot be made as number {1}: the one before it does not exist.\n"
      "\n"
      "Error, RecoverableException. Create repeating fields in order, or use CREATE LASTCHILD.\n"},
+    {"error", "BIP2393", "Database error: ODBC return code '{0}' from data source '{1}' using ODBC driver manager '{2}'.",
+     "Database error: ODBC return code '{0}' from data source '{1}' using ODBC driver manager '{2}'.\n"
+     "\n"
+     "Error, DatabaseException. The error nested below this one is what the database or its driver reported.\n"},
     {"error", "BIP2420", "The operator '{0}' does not accept the data types {1} and {2}.",
      "The operator '{0}' does not accept the data types {1} and {2}.\n"
      "\n"
@@ -110,6 +118,10 @@ constexpr Topic kTopics[] = {
      "The LocalEnvironment holds no label name for the RouteToLabel node.\n"
      "\n"
      "Error, MessageException. Set LocalEnvironment.Destination.RouterList.DestinationData[n].labelName upstream, and let the Compute node's mode include LocalEnvironment.\n"},
+    {"error", "BIP4621", "Exception condition detected on input node: '{0}'.",
+     "Exception condition detected on input node: '{0}'.\n"
+     "\n"
+     "Error, RecoverableException. The nested exceptions say what happened. Wire the catch or failure terminal of the input node to handle it in the flow.\n"},
     {"error", "BIP5004", "XML parse error: {0} (line {1}, column {2}, offset {3}).",
      "XML parse error: {0} (line {1}, column {2}, offset {3}).\n"
      "\n"
@@ -218,6 +230,38 @@ constexpr Topic kTopics[] = {
      "The folder '{0}' has no parser, so it has no wire format and cannot be written.\n"
      "\n"
      "Error, ParserException. Copy its content below a folder of a domain such as XMLNSC or JSON, or delete the folder before the output node.\n"},
+    {"error", "MS1120", "This is not an OpenAPI document that can be used: {0}.",
+     "This is not an OpenAPI document that can be used: {0}.\n"
+     "\n"
+     "Error, found while loading. Documents are Swagger 2.0, OpenAPI 3.0 or OpenAPI 3.1, in JSON or YAML.\n"},
+    {"error", "MS1121", "{0}: {1}.",
+     "{0}: {1}.\n"
+     "\n"
+     "Error, found while loading. The place is a JSON pointer into the document; correct it there.\n"},
+    {"error", "MS1122", "{0}: the reference '{1}' cannot be followed: {2}.",
+     "{0}: the reference '{1}' cannot be followed: {2}.\n"
+     "\n"
+     "Error, found while loading. References point into the same document, as in #/components/schemas/Order. Put what other files hold into it.\n"},
+    {"error", "MS1123", "{0}: the operationId '{1}' is used before, at {2}.",
+     "{0}: the operationId '{1}' is used before, at {2}.\n"
+     "\n"
+     "Error, found while loading. An operationId names one operation: it is the label that the flow routes to.\n"},
+    {"error", "MS1124", "{0}: the path matches the same requests as '{1}'.",
+     "{0}: the path matches the same requests as '{1}'.\n"
+     "\n"
+     "Error, found while loading. Two path templates that differ only in the names of their parameters cannot be told apart.\n"},
+    {"error", "MS1125", "{0}: the pattern '{1}' is not a usable regular expression: {2}.",
+     "{0}: the pattern '{1}' is not a usable regular expression: {2}.\n"
+     "\n"
+     "Error, found while loading. Correct the pattern; the dialect is that of Perl and ECMAScript.\n"},
+    {"error", "MS1126", "{0}: the schema keyword '{1}' is not supported, so that validation would let pass what it forbids.",
+     "{0}: the schema keyword '{1}' is not supported, so that validation would let pass what it forbids.\n"
+     "\n"
+     "Error, found while loading. Write the schema without the keyword, or do not ask for validation.\n"},
+    {"error", "MS1127", "The document has more than {0} {1}.",
+     "The document has more than {0} {1}.\n"
+     "\n"
+     "Error, found while loading. Split the API into several documents.\n"},
     {"error", "MS1200", "The text '{0}' is not a {1}: {2}.",
      "The text '{0}' is not a {1}: {2}.\n"
      "\n"
@@ -310,6 +354,54 @@ constexpr Topic kTopics[] = {
      "The HTTP server cannot start: {0}.\n"
      "\n"
      "Error, found while loading. Look at the nested error.\n"},
+    {"error", "MS1355", "The TLS handshake with {0} failed: {1}.",
+     "The TLS handshake with {0} failed: {1}.\n"
+     "\n"
+     "Error, SocketException. Both sides must share a protocol version (TLS 1.2 or 1.3) and a cipher, trust each other's certificates where they ask for them, and the certificate must be for the name that was called. See the guide to HTTPS.\n"},
+    {"error", "MS1356", "The TLS connection with {0} broke: {1}.",
+     "The TLS connection with {0} broke: {1}.\n"
+     "\n"
+     "Error, SocketException. The other side sent an alert or something that is not TLS. Look into its log.\n"},
+    {"error", "MS1357", "The key or trust store '{0}' cannot be used: {1}.",
+     "The key or trust store '{0}' cannot be used: {1}.\n"
+     "\n"
+     "Error, found while loading. Give a PEM file or a PKCS#12 file that holds what is needed, and its password.\n"},
+    {"error", "MS1358", "The key or trust store '{0}' is a Java key store, which is not supported. Convert it with: keytool -importkeystore -srckeystore {0} -destkeystore {1} -deststoretype PKCS12",
+     "The key or trust store '{0}' is a Java key store, which is not supported. Convert it with: keytool -importkeystore -srckeystore {0} -destkeystore {1} -deststoretype PKCS12\n"
+     "\n"
+     "Error, found while loading. Run the command of the message and name the PKCS#12 file that it makes instead of the JKS file.\n"},
+    {"error", "MS1359", "The TLS protocol '{0}' is not supported.",
+     "The TLS protocol '{0}' is not supported.\n"
+     "\n"
+     "Error, found while loading. Use TLS (1.2 or 1.3, whatever both sides can), TLSv1.2 or TLSv1.3. Older ones are not secure.\n"},
+    {"error", "MS1360", "'{0}' is not a usable list of TLS ciphers.",
+     "'{0}' is not a usable list of TLS ciphers.\n"
+     "\n"
+     "Error, found while loading. Use names of OpenSSL or IANA, such as ECDHE-RSA-AES256-GCM-SHA384 or TLS_AES_128_GCM_SHA256, that fit the protocol version.\n"},
+    {"error", "MS1361", "Client certificates are asked for, but there is no trust store to check them with.",
+     "Client certificates are asked for, but there is no trust store to check them with.\n"
+     "\n"
+     "Error, found while loading. Set TruststoreFile of the HTTPSConnector, or truststoreFile of the JVM resource manager.\n"},
+    {"error", "MS1362", "There is no key store to look for the key alias '{0}' in.",
+     "There is no key store to look for the key alias '{0}' in.\n"
+     "\n"
+     "Error, found while loading. Set keystoreFile and keystorePass of the JVM resource manager in server.conf.yaml.\n"},
+    {"error", "MS1364", "The body cannot be decompressed: {0}.",
+     "The body cannot be decompressed: {0}.\n"
+     "\n"
+     "Error, MessageException. The Content-Encoding header must be gzip or deflate and fit the body.\n"},
+    {"error", "MS1365", "The body is larger than {0} bytes when it is decompressed.",
+     "The body is larger than {0} bytes when it is decompressed.\n"
+     "\n"
+     "Error, MessageException. Such a body may be meant to exhaust the memory. Raise the limit for bodies if it is not.\n"},
+    {"error", "MS1366", "The proxy at {0}:{1} does not connect to {2}: {3}.",
+     "The proxy at {0}:{1} does not connect to {2}: {3}.\n"
+     "\n"
+     "Error, SocketException. The proxy may want credentials (httpproxy in the Credentials section of server.conf.yaml), or not allow this target.\n"},
+    {"error", "MS1367", "The URL {0} needs TLS, which is not configured for this request.",
+     "The URL {0} needs TLS, which is not configured for this request.\n"
+     "\n"
+     "Error, SocketException. Use an http URL, or a node that supports https.\n"},
     {"error", "MS1400", "The encoding '{0}' of the XML document is not known.",
      "The encoding '{0}' of the XML document is not known.\n"
      "\n"
@@ -1034,6 +1126,22 @@ constexpr Topic kTopics[] = {
      "'{0}' does not exist.\n"
      "\n"
      "Error, found while loading. Check the spelling of the path, and the folder that it is relative to.\n"},
+    {"error", "MS1925", "The encoded message is not usable: {0}.",
+     "The encoded message is not usable: {0}.\n"
+     "\n"
+     "Error, MessageException. It was written by another version of the server, or damaged on its way. Use the same version on both sides.\n"},
+    {"error", "MS1932", "The {0} response nodes '{2}' and '{3}' have the same unique identifier '{1}'.",
+     "The {0} response nodes '{2}' and '{3}' have the same unique identifier '{1}'.\n"
+     "\n"
+     "Error, found while loading. Give each pair of request and response node an identifier of its own.\n"},
+    {"error", "MS1933", "No {0} response node with the unique identifier '{1}' is running, so that nothing could take the answer.",
+     "No {0} response node with the unique identifier '{1}' is running, so that nothing could take the answer.\n"
+     "\n"
+     "Error, MessageException. Start the flow with the response node; both nodes of a pair must have the same unique identifier, in one server.\n"},
+    {"error", "MS1934", "The answers to {0} asynchronous requests are awaited already; no more are sent.",
+     "The answers to {0} asynchronous requests are awaited already; no more are sent.\n"
+     "\n"
+     "Error, RecoverableException. The other side answers too slowly. Lower timeoutForServer, or limit what comes in.\n"},
     {"error", "MS2000", "Cannot listen on {0}:{1}: {2}.",
      "Cannot listen on {0}:{1}: {2}.\n"
      "\n"
@@ -1066,6 +1174,42 @@ constexpr Topic kTopics[] = {
      "No administration: RestAdminListener/{0} asks for protection that the admin port does not have.\n"
      "\n"
      "Warning, found while loading. Remove the key and let the port listen on the loopback address only, or put a proxy with access control before it. --admin-port opens it all the same.\n"},
+    {"error", "MS2100", "No connection to data source '{0}' became free within {1} seconds: all {2} are in use.",
+     "No connection to data source '{0}' became free within {1} seconds: all {2} are in use.\n"
+     "\n"
+     "Error, DatabaseException. Raise maxConnections of the data source in server.conf.yaml, or find what keeps connections busy: a message holds its connection until its unit of work ends.\n"},
+    {"error", "MS2101", "Parameter {0} of a database statement is of type {1}, which databases do not take.",
+     "Parameter {0} of a database statement is of type {1}, which databases do not take.\n"
+     "\n"
+     "Error, DatabaseException. CAST the value to CHARACTER, a number, a date or time, or BLOB.\n"},
+    {"error", "MS2102", "The result of a database statement has more than {0} rows.",
+     "The result of a database statement has more than {0} rows.\n"
+     "\n"
+     "Error, DatabaseException. Narrow the WHERE clause, or raise maxRows of the data source in server.conf.yaml.\n"},
+    {"error", "MS2103", "A value in column '{0}' of a database result is larger than {1} bytes.",
+     "A value in column '{0}' of a database result is larger than {1} bytes.\n"
+     "\n"
+     "Error, DatabaseException. Select a part of the value, or raise maxColumnBytes of the data source in server.conf.yaml.\n"},
+    {"error", "MS2104", "The result of a database statement needs more than {0} bytes.",
+     "The result of a database statement needs more than {0} bytes.\n"
+     "\n"
+     "Error, DatabaseException. Narrow the WHERE clause or the list of columns.\n"},
+    {"error", "MS2105", "A value in column '{0}' of a database result is not valid text.",
+     "A value in column '{0}' of a database result is not valid text.\n"
+     "\n"
+     "Error, DatabaseException. Check the character set of the connection; the driver must deliver Unicode.\n"},
+    {"error", "MS2106", "The database statement has {0} parameter markers, but {1} values were given.",
+     "The database statement has {0} parameter markers, but {1} values were given.\n"
+     "\n"
+     "Error, DatabaseException. Give one value for each question mark.\n"},
+    {"error", "MS2107", "The stored procedure '{0}' returned {1} values for its {2} OUT and INOUT parameters.",
+     "The stored procedure '{0}' returned {1} values for its {2} OUT and INOUT parameters.\n"
+     "\n"
+     "Error, DatabaseException. Compare the declaration in ESQL with that in the database: number, order and direction of the parameters.\n"},
+    {"error", "MS2108", "The data source '{0}' cannot be used: {1}",
+     "The data source '{0}' cannot be used: {1}\n"
+     "\n"
+     "Error, found while loading. See the guide to databases for what can stand in Millstream/DataSources and in a JDBCProviders policy.\n"},
     {"error", "MS2200", "There is nothing at {0}.",
      "There is nothing at {0}.\n"
      "\n"

@@ -47,6 +47,7 @@ class Flow {
 
  private:
   friend class FlowBuilder;
+  friend class FlowHold;
   friend class FlowInterposer;
   std::string name_, application_, server_name_;
   std::vector<std::unique_ptr<Node>> nodes_;

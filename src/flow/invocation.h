@@ -55,6 +55,8 @@ class Invocation {
 
   // Where the request came from, for nodes of the same family (HTTPReply); set by the input node.
   void* transport = nullptr;
+  // How many callable flows deep this message is; set by the input node (nodes/callable).
+  uint32_t call_depth = 0;
 
  private:
   Status run(Node& node, const tree::MessageAssembly& assembly, int input);

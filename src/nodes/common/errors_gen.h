@@ -21,5 +21,15 @@ inline constexpr base::ErrorCode kDomainUnsupported{"MS1801", 1801, base::Except
     "The message domain '{0}' cannot be used here. {1}"};
 inline constexpr base::ErrorCode kBadLocation{"MS1802", 1802, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "'{0}' does not begin with a tree of the message (Root, LocalEnvironment, Environment or ExceptionList)."};
+inline constexpr base::ErrorCode kInputException{"BIP4621", 4621, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "Exception condition detected on input node: '{0}'."};
+inline constexpr base::ErrorCode kTreeForm{"MS1925", 1925, base::ExceptionKind::kMessage, base::Severity::kError,
+    "The encoded message is not usable: {0}."};
+inline constexpr base::ErrorCode kPairingTaken{"MS1932", 1932, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The {0} response nodes '{2}' and '{3}' have the same unique identifier '{1}'."};
+inline constexpr base::ErrorCode kNoResponseNode{"MS1933", 1933, base::ExceptionKind::kMessage, base::Severity::kError,
+    "No {0} response node with the unique identifier '{1}' is running, so that nothing could take the answer."};
+inline constexpr base::ErrorCode kTooManyOutstanding{"MS1934", 1934, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The answers to {0} asynchronous requests are awaited already; no more are sent."};
 
 }  // namespace millstream::nodes::common::errors
