@@ -67,7 +67,13 @@ Status Flow::add_label(const std::string& label, Node* node, size_t scope,
   return {};
 }
 
+Flow::~Flow() {
+  if (listener_) listener_->flow_ends(*this);
+}
+
 Status Flow::start() {
+  if (listener_) listener_->flow_starts(*this);
+  is_running_.store(true, std::memory_order_relaxed);
   // Input nodes start last, so that nothing runs before everything is ready.
   for (const bool inputs_only : {false, true}) {
     for (const auto& node : nodes_) {
@@ -79,7 +85,9 @@ Status Flow::start() {
 }
 
 void Flow::stop() {
+  is_running_.store(false, std::memory_order_relaxed);
   for (const auto& node : nodes_) node->stop();
+  if (listener_) listener_->flow_stops(*this);
 }
 
 class FlowBuilder {
@@ -112,6 +120,7 @@ class FlowBuilder {
     std::vector<size_t> outputs;
     for (const auto& node : flow_->nodes_) outputs.push_back(node->output_count());
     flow_->statistics_ = std::make_unique<Statistics>(std::move(outputs));
+    flow_->listener_ = services_.find<FlowListener>();
     return std::move(flow_);
   }
 

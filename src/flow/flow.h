@@ -12,6 +12,7 @@
 #include "flow/flow_definition.h"
 #include "flow/instances.h"
 #include "flow/node.h"
+#include "flow/observer.h"
 #include "flow/statistics.h"
 
 namespace millstream::flow {
@@ -20,6 +21,8 @@ class NodeRegistry;
 
 class Flow {
  public:
+  Flow() = default;
+  ~Flow();
   const std::string& name() const { return name_; }
   const std::string& application() const { return application_; }
   const std::string& server_name() const { return server_name_; }
@@ -30,6 +33,8 @@ class Flow {
   Node* find_node(std::string_view label) const;  // by display label, for tests and tools
   Statistics& statistics() const { return *statistics_; }
   Instances& instances() const { return *instances_; }
+  // Watches messages: user trace, spans, dumps.
+  Observers& observers() const { return observers_; }
   const std::shared_ptr<const base::NameTable>& names() const { return names_; }
 
   // Called by Label nodes while they are created; two of one name in one scope are an error.
@@ -42,8 +47,11 @@ class Flow {
   // that is set. The owner destroys a flow when this is 0 and no instance is in use; take it with
   // flow::FlowHold (flow/flow_hold.h).
   size_t holds() const { return holds_.load(std::memory_order_acquire); }
+  // True when no message is in it and nothing that could bring one: once stopped, it can go.
+  bool is_idle() const { return instances_->in_use() == 0 && holds() == 0; }
   Status start();
   void stop();
+  bool is_running() const { return is_running_.load(std::memory_order_relaxed); }
 
  private:
   friend class FlowBuilder;
@@ -63,7 +71,10 @@ class Flow {
   bool has_shared_state_ = false;
   std::unique_ptr<Statistics> statistics_;
   std::unique_ptr<Instances> instances_;
+  mutable Observers observers_;
+  FlowListener* listener_ = nullptr;  // of the process, told of start and end
   std::atomic<size_t> holds_{0};
+  std::atomic<bool> is_running_{false};
   std::shared_ptr<const base::NameTable> names_;
 };
 

@@ -42,7 +42,10 @@ void label_error(base::Error& error, const Node& node) {
 
 Status Invocation::propagate(const Node& from, int output, const tree::MessageAssembly& assembly) {
   if (!from.is_wired(output)) return {};
-  flow_.statistics().node(from.index()).outputs[static_cast<size_t>(output)].add(1);
+  counters_.nodes[from.index()].outputs[static_cast<size_t>(output)].add(1);
+  if (__builtin_expect(watching_ & kObserved, 0)) {
+    observation_->propagates(from, output, assembly);
+  }
   for (const Target& target : from.targets(output)) {
     MS_TRY(run(*target.node, assembly, target.input));
   }
@@ -67,22 +70,37 @@ Status Invocation::run(Node& node, const tree::MessageAssembly& assembly, int in
     status.error().is_unwinding = true;  // no failure terminal could run on this stack either
     return status;
   }
-  flow_.statistics().node(node.index()).invocations.add(1);
-  Status status = flow_.statistics().node_data_level() == NodeDataLevel::kNone
-                      ? node.evaluate(*this, assembly, input)
-                      : run_timed(node, assembly, input);
+  counters_.nodes[node.index()].invocations.add(1);
+  Status status = __builtin_expect(watching_ == 0, 1) ? node.evaluate(*this, assembly, input)
+                                                      : run_watched(node, assembly, input);
   if (__builtin_expect(status.ok(), 1)) return status;
   return handle_error(node, assembly, std::move(status));
 }
 
-Status Invocation::run_timed(Node& node, const tree::MessageAssembly& assembly, int input) {
+Status Invocation::run_watched(Node& node, const tree::MessageAssembly& assembly, int input) {
+  if (observation_) observation_->enters(node, assembly, input);
   const int64_t elapsed_start = base::system_clock().monotonic_ns();
   const int64_t cpu_start = net::fiber_cpu_ns();
   Status status = node.evaluate(*this, assembly, input);
-  NodeCounters& counters = flow_.statistics().node(node.index());
-  counters.elapsed_us.record(
-      static_cast<uint64_t>(base::system_clock().monotonic_ns() - elapsed_start) / 1000);
-  counters.cpu_us.record(static_cast<uint64_t>(net::fiber_cpu_ns() - cpu_start) / 1000);
+  NodeTimes times;
+  times.elapsed_ns = base::system_clock().monotonic_ns() - elapsed_start;
+  times.cpu_ns = net::fiber_cpu_ns() - cpu_start;
+  if (watching_ & kTimes) {
+    NodeCounters& counters = counters_.nodes[node.index()];
+    counters.elapsed_us.record(static_cast<uint64_t>(times.elapsed_ns) / 1000);
+    counters.cpu_us.record(static_cast<uint64_t>(times.cpu_ns) / 1000);
+  }
+  if (observation_) observation_->leaves(node, status, times);
+  return status;
+}
+
+void Invocation::start_observation() {
+  observation_ = flow_.observers().start(*this);
+  if (observation_) watching_ |= kObserved;
+}
+
+Status Invocation::end_observation(const Node& input, Status status) {
+  if (observation_) observation_->ends(input, status);
   return status;
 }
 
@@ -99,7 +117,7 @@ Status Invocation::handle_error(Node& node, const tree::MessageAssembly& assembl
   }
   label_error(status.error(), node);
   if (node.is_wired(node.failure_output())) {
-    flow_.statistics().flow().processing_errors.add(1);
+    counters_.flow.processing_errors.add(1);
     return propagate(node, node.failure_output(), with_exception(node, assembly, status.error()));
   }
   if (node.type().rethrows) {
@@ -124,58 +142,68 @@ tree::MessageAssembly Invocation::with_exception(const Node& catcher,
 
 Status Invocation::run_from_input(const Node& input, const tree::MessageAssembly& assembly,
                                   size_t input_bytes) {
-  FlowCounters& counters = flow_.statistics().flow();
+  FlowCounters& counters = counters_.flow;
   const int64_t start = base::system_clock().monotonic_ns();
   counters.input_bytes.record(input_bytes);
-  flow_.statistics().node(input.index()).invocations.add(1);
+  counters_.nodes[input.index()].invocations.add(1);
+  if (observation_) observation_->begins(input, assembly, input_bytes);
 
   Status status = propagate(input, input.find_output("out"), assembly);
   const int catch_output = input.find_output("catch");
   if (!status.ok()) {
-    flow_.statistics().flow().messages_with_errors.add(1);
+    counters.messages_with_errors.add(1);
     if (input.is_wired(catch_output) && is_catchable(status.error())) {
       status = propagate(input, catch_output, with_exception(input, assembly, status.error()));
     }
   }
   status = end_unit_of_work(std::move(status));
   if (!status.ok()) status = handle_input_error(input, assembly, std::move(status));
-  if (!status.ok()) flow_.statistics().flow().processing_errors.add(1);
-  flow_.statistics().flow().elapsed_us.record(
-      static_cast<uint64_t>(base::system_clock().monotonic_ns() - start) / 1000);
-  return status;
+  if (!status.ok()) counters.processing_errors.add(1);
+  const auto elapsed_us =
+      static_cast<uint64_t>(base::system_clock().monotonic_ns() - start) / 1000;
+  counters.elapsed_us.record(elapsed_us);
+  counters.durations.record(elapsed_us);
+  return end_observation(input, std::move(status));
 }
 
 Status Invocation::run_branch_from_input(const Node& input, int output,
                                          const tree::MessageAssembly& assembly) {
+  if (observation_) observation_->begins(input, assembly, 0);
+  return end_observation(input, run_branch(input, output, assembly));
+}
+
+Status Invocation::run_branch(const Node& input, int output,
+                              const tree::MessageAssembly& assembly) {
   return end_unit_of_work(propagate(input, output, assembly));
 }
 
 Status Invocation::run_failure_from_input(const Node& input, const tree::MessageAssembly& assembly,
                                           Status status, size_t input_bytes) {
-  FlowCounters& counters = flow_.statistics().flow();
+  FlowCounters& counters = counters_.flow;
   counters.input_bytes.record(input_bytes);
   counters.messages_with_errors.add(1);
-  flow_.statistics().node(input.index()).invocations.add(1);
+  counters_.nodes[input.index()].invocations.add(1);
   label_error(status.error(), input);
+  if (observation_) observation_->begins(input, assembly, input_bytes);
   status = handle_input_error(input, assembly, std::move(status));
-  if (!status.ok()) flow_.statistics().flow().processing_errors.add(1);
-  return status;
+  if (!status.ok()) counters.processing_errors.add(1);
+  return end_observation(input, std::move(status));
 }
 
 Status Invocation::handle_input_error(const Node& input, const tree::MessageAssembly& assembly,
                                       Status status) {
   if (!input.is_wired(input.failure_output()) || !is_catchable(status.error())) return status;
-  return run_branch_from_input(input, input.failure_output(),
-                               with_exception(input, assembly, status.error()));
+  return run_branch(input, input.failure_output(),
+                    with_exception(input, assembly, status.error()));
 }
 
 Status Invocation::end_unit_of_work(Status status) {
   if (status.ok()) status = unit_of_work_.commit();
   if (status.ok()) {
-    flow_.statistics().flow().commits.add(1);
+    counters_.flow.commits.add(1);
   } else {
     unit_of_work_.rollback();
-    flow_.statistics().flow().backouts.add(1);
+    counters_.flow.backouts.add(1);
   }
   return status;
 }

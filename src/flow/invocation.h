@@ -10,6 +10,7 @@
 
 #include "flow/flow.h"
 #include "flow/node.h"
+#include "flow/observer.h"
 #include "flow/unit_of_work.h"
 #include "net/buffer_pool.h"
 #include "tree/assembly.h"
@@ -21,7 +22,11 @@ class Invocation {
   // A stack shorter than this ends a flow that nests too deep (a loop of connections).
   static constexpr size_t kStackReserveBytes = 64 * 1024;
 
-  Invocation(Flow& flow, tree::MessageArena& arena) : flow_(flow), arena_(arena) {}
+  Invocation(Flow& flow, tree::MessageArena& arena)
+      : flow_(flow), arena_(arena), counters_(flow.statistics().shard()) {
+    if (flow.statistics().node_data_level() != NodeDataLevel::kNone) watching_ = kTimes;
+    if (__builtin_expect(!flow.observers().is_empty(), 0)) start_observation();
+  }
   Invocation(const Invocation&) = delete;
   Invocation& operator=(const Invocation&) = delete;
 
@@ -29,6 +34,8 @@ class Invocation {
   tree::TreeContext& context() { return arena_.context(); }
   base::Arena& arena() { return arena_.arena(); }
   UnitOfWork& unit_of_work() { return unit_of_work_; }
+  // Null while nobody watches this message.
+  Observation* observation() const { return observation_.get(); }
 
   // To all nodes wired to `output` of `from`, one after the other. Unwired or -1: nothing happens.
   Status propagate(const Node& from, int output, const tree::MessageAssembly& assembly);
@@ -60,14 +67,23 @@ class Invocation {
 
  private:
   Status run(Node& node, const tree::MessageAssembly& assembly, int input);
-  Status run_timed(Node& node, const tree::MessageAssembly& assembly, int input);
+  Status run_watched(Node& node, const tree::MessageAssembly& assembly, int input);
+  void start_observation();
+  Status end_observation(const Node& input, Status status);
   Status handle_error(Node& node, const tree::MessageAssembly& assembly, Status status);
+  Status run_branch(const Node& input, int output, const tree::MessageAssembly& assembly);
   Status handle_input_error(const Node& input, const tree::MessageAssembly& assembly,
                             Status status);
   Status end_unit_of_work(Status status);
 
+  static constexpr uint8_t kTimes = 1;     // nodes are timed for statistics
+  static constexpr uint8_t kObserved = 2;  // there is an observation
+
   Flow& flow_;
   tree::MessageArena& arena_;
+  Statistics::Shard& counters_;  // of this thread, which a fiber never leaves
+  uint8_t watching_ = 0;
+  std::unique_ptr<Observation> observation_;
   UnitOfWork unit_of_work_;
   std::vector<net::Buffer> buffers_;
 };

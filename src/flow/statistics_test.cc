@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "base/json_value.h"
@@ -157,6 +159,133 @@ TEST_CASE("statistics: shards of several threads add up") {
   CHECK(record.get("MessageFlow").get("MinimumSizeOfInputMessages").as_integer() == 0);
   CHECK(record.get("MessageFlow").get("MaximumSizeOfInputMessages").as_integer() == 3999);
   CHECK(record.get("Nodes").items()[1].get("CountOfInvocations").as_integer() == 4000);
+}
+
+TEST_CASE("statistics: records taken while others count lose nothing") {
+  FlowFixture f;
+  REQUIRE(f.build(small_flow()));
+  constexpr uint64_t kEach = 200'000;
+  std::atomic<int> running{3};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      FlowCounters& counters = f.flow->statistics().flow();
+      for (uint64_t i = 0; i < kEach; ++i) {
+        counters.input_bytes.record(7);
+        counters.commits.add();
+      }
+      --running;
+    });
+  }
+  uint64_t messages = 0, bytes = 0, commits = 0, records = 0;
+  auto take = [&] {
+    const StatisticsTotals t = f.flow->statistics().take(StatisticsReader::kSnapshot, true);
+    messages += t.flow.input_bytes.count;
+    bytes += t.flow.input_bytes.total;
+    commits += t.flow.commits;
+    ++records;
+  };
+  while (running > 0) take();
+  for (std::thread& t : threads) t.join();
+  take();
+  CHECK(records > 1);
+  CHECK(messages == 3 * kEach);
+  CHECK(bytes == 7 * 3 * kEach);
+  CHECK(commits == 3 * kEach);
+  CHECK(f.flow->statistics().totals().flow.commits == 3 * kEach);
+}
+
+TEST_CASE("statistics: snapshots and archives have intervals and extremes of their own") {
+  FlowFixture f;
+  REQUIRE(f.build(small_flow()));
+  Statistics& statistics = f.flow->statistics();
+  auto snapshot_of = [&] { return statistics.take(StatisticsReader::kSnapshot, true).flow; };
+  auto record = [&](uint64_t bytes) { statistics.flow().input_bytes.record(bytes); };
+  record(50);
+  record(10);
+  FlowTotals first = snapshot_of();
+  CHECK(first.input_bytes.maximum == 50);
+  CHECK(first.input_bytes.minimum == 10);
+  FlowTotals idle = snapshot_of();
+  CHECK(idle.input_bytes.count == 0);
+  CHECK(idle.input_bytes.maximum == 0);
+  CHECK(idle.input_bytes.minimum == 0);
+  record(20);
+  FlowTotals third = snapshot_of();
+  CHECK(third.input_bytes.maximum == 20);
+  CHECK(third.input_bytes.minimum == 20);
+  record(30);
+  const FlowTotals archive = statistics.take(StatisticsReader::kArchive, true).flow;
+  CHECK(archive.input_bytes.count == 4);
+  CHECK(archive.input_bytes.total == 110);
+  CHECK(archive.input_bytes.maximum == 50);
+  CHECK(archive.input_bytes.minimum == 10);
+  CHECK(snapshot_of().input_bytes.minimum == 30);
+  CHECK(statistics.take(StatisticsReader::kArchive, true).flow.input_bytes.count == 0);
+}
+
+TEST_CASE("statistics: what a record says of nodes and threads is a matter of the level") {
+  FlowFixture f;
+  REQUIRE(f.build(small_flow()));
+  f.run();
+  const StatisticsTotals totals = f.flow->statistics().take(StatisticsReader::kArchive, false);
+  RecordOptions options;
+  options.reader = StatisticsReader::kArchive;
+  options.code = "MajorInterval";
+  auto record_at = [&](NodeDataLevel level, bool has_threads) {
+    options.node_level = level;
+    options.has_threads = has_threads;
+    auto v = json::parse(statistics_json(*f.flow, totals, options));
+    REQUIRE(v.ok());
+    return v.value().get("WMQIStatisticsAccounting");
+  };
+  const json::Value none = record_at(NodeDataLevel::kNone, false);
+  CHECK(none.get("RecordType").as_string() == "Archive");
+  CHECK(none.get("RecordCode").as_string() == "MajorInterval");
+  CHECK(none.get("Nodes").size() == 0);
+  CHECK(none.get("NumberOfNodes").as_integer() == 0);
+  const json::Value basic = record_at(NodeDataLevel::kBasic, true);
+  CHECK(basic.get("Nodes").size() == 4);
+  CHECK(!basic.get("Nodes").items()[0].find("TerminalStatistics"));
+  REQUIRE(basic.get("ThreadStatistics").size() == 1);
+  CHECK(basic.get("NumberOfThreads").as_integer() == 1);
+  CHECK(names_of(basic.get("ThreadStatistics").items()[0]) ==
+        "Number TotalNumberOfInputMessages TotalElapsedTime TotalCPUTime "
+        "CPUTimeWaitingForInputMessage ElapsedTimeWaitingForInputMessage "
+        "TotalSizeOfInputMessages MaximumSizeOfInputMessages MinimumSizeOfInputMessages ");
+}
+
+TEST_CASE("statistics: CSV lines have as many fields as their headers") {
+  FlowFixture f;
+  REQUIRE(f.build(small_flow()));
+  f.run();
+  RecordOptions options;
+  options.server_name = "a, \"b\"";
+  options.has_threads = true;
+  StatisticsCsv lines;
+  append_statistics_csv(*f.flow, f.flow->statistics().totals(), options, lines);
+  const StatisticsCsv& headers = statistics_csv_headers();
+  CHECK(headers.flow.substr(0, 34) == "RecordType,RecordCode,BrokerLabel,");
+  CHECK(lines.flow.substr(0, 33) == "SnapShot,SnapShot,\"a, \"\"b\"\"\",,\"a,");
+  auto fields = [](const std::string& text) {
+    size_t count = 1;
+    bool is_quoted = false;
+    for (const char c : text.substr(0, text.find('\n'))) {
+      if (c == '"') is_quoted = !is_quoted;
+      count += c == ',' && !is_quoted;
+    }
+    return count;
+  };
+  CHECK(fields(lines.flow) == fields(headers.flow));
+  CHECK(fields(lines.nodes) == fields(headers.nodes));
+  CHECK(fields(lines.terminals) == fields(headers.terminals));
+  CHECK(fields(lines.threads) == fields(headers.threads));
+  auto count_lines = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  CHECK(count_lines(lines.flow) == 1);
+  CHECK(count_lines(lines.nodes) == 4);
+  CHECK(count_lines(lines.terminals) > 8);
 }
 
 }  // namespace
