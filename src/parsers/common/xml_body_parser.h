@@ -5,6 +5,8 @@
 // leaf has its value. While the innermost element is undetermined the loop goes on.
 // Lifetime: in the arena of its message; no destructor. Thread: one.
 #pragma once
+#include <cstring>
+
 #include "format/xml_tokenizer.h"
 #include "parsers/common/xml_namespaces.h"
 #include "tree/domain.h"
@@ -48,18 +50,17 @@ class XmlBodyParser : public tree::BodyParser {
   tree::Element* new_element(tree::Element* parent, const base::QName* name, tree::FieldType type) {
     if (__builtin_expect(slab_ == slab_end_, 0)) new_slab();
     tree::Element* e = slab_++;
-    tree::Element* last = parent->last;
-    e->parent = parent;
-    e->first = nullptr;
-    e->last = nullptr;
-    e->prev = last;
-    e->next = nullptr;
-    e->name = name;
-    e->type = type;
-    e->stamp = 0;
+    link_element(e, parent, name, type);
     e->scalar = value::Value();
-    (last ? last->next : parent->first) = e;
-    parent->last = e;
+    return e;
+  }
+  // The same with text as its value.
+  tree::Element* new_text_element(tree::Element* parent, const base::QName* name,
+                                  tree::FieldType type, const char* text, size_t size) {
+    if (__builtin_expect(slab_ == slab_end_, 0)) new_slab();
+    tree::Element* e = slab_++;
+    link_element(e, parent, name, type);
+    set_character(e->scalar, text, size);
     return e;
   }
   tree::Element* add_value(tree::Element* parent, const base::QName* name, tree::FieldType type,
@@ -88,6 +89,27 @@ class XmlBodyParser : public tree::BodyParser {
   bool add_attributes(tree::Element* e, const XmlAttributeTypes& types);
   bool check_unique_names(tree::Element* e);
   void new_slab();
+  // In two stores instead of five.
+  static void set_character(value::Value& v, const char* text, size_t size) {
+    static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+    uint64_t head = static_cast<uint64_t>(value::Kind::kCharacter) | uint64_t{size} << 32;
+    std::memcpy(static_cast<void*>(&v), &head, sizeof head);
+    v.data = text;
+  }
+  static void link_element(tree::Element* e, tree::Element* parent, const base::QName* name,
+                           tree::FieldType type) {
+    tree::Element* last = parent->last;
+    e->parent = parent;
+    e->first = nullptr;
+    e->last = nullptr;
+    e->prev = last;
+    e->next = nullptr;
+    e->name = name;
+    e->type = type;
+    e->stamp = 0;
+    (last ? last->next : parent->first) = e;
+    parent->last = e;
+  }
 
   tree::Element* slab_ = nullptr;  // unused elements of the last slab
   tree::Element* slab_end_ = nullptr;

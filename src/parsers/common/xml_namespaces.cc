@@ -1,6 +1,8 @@
 #include "parsers/common/xml_namespaces.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "format/xml_chars.h"
 
@@ -97,9 +99,19 @@ const base::QName* XmlNamespaces::resolve(std::string_view raw, uint32_t attribu
     q = names_.qname(uri, names_.intern(local));
   }
   auto size = static_cast<uint32_t>(raw.size());
-  uint32_t h = format::xml_scan::name_hash(raw.data(), size, false) ^ (attribute_bit >> 24);
-  XmlNameCache::of_thread().entries[h % XmlNameCache::kEntries] = {scope_, raw.data(), q,
-                                                                   size | attribute_bit, 0};
+  uint32_t slot = XmlNameCache::slot_of(raw.data(), size, false, attribute_bit);
+  XmlNameCache::Entry& e = XmlNameCache::of_thread().entries[slot];
+  std::memset(e.text, 0, sizeof e.text);
+  std::memcpy(e.text, raw.data(), std::min<size_t>(size, sizeof e.text));
+  e.other = 0;
+  if (size <= XmlNameCache::kShortBytes && !attribute_bit) {
+    e.text[size] = '>';
+    e.other = ~0u << (size + 1);
+  }
+  e.scope = scope_;
+  e.raw = raw.data();
+  e.qname = q;
+  e.size = size | attribute_bit;  // `seen` stays: the same name often has the same slot
   return q;
 }
 

@@ -16,11 +16,13 @@ using tree::Element;
 using value::Value;
 
 // The fast loop works only where this many bytes follow, so that none of its steps looks behind the
-// end; the general path does the rest.
-constexpr ptrdiff_t kRoom = 24;
+// end; the general path does the rest. Room for a tag with a short name and 16 bytes of text.
+constexpr ptrdiff_t kRoom = 48;
+// What must follow a leaf's text: its end tag, and room for the next round.
+constexpr ptrdiff_t kRoomAfterText = kRoom + 32;
 // Elements made beyond what a navigation asked for: coming back for each one costs a third of the
 // parse. Nothing but plain text is read ahead, so an error is still found when it is reached.
-constexpr uint32_t kReadAheadElements = 32;
+constexpr uint64_t kReadAheadElements = 32;
 constexpr common::XmlAttributeTypes kXmlnscAttributeTypes{
     tree::xmlnsc::kAttribute, tree::xmlnsc::kSingleAttribute, tree::xmlnsc::kNamespaceDecl,
     tree::xmlnsc::kSingleNamespaceDecl};
@@ -28,20 +30,41 @@ constexpr common::XmlAttributeTypes kXmlnscAttributeTypes{
 bool is_name_start_byte(char c) { return (format::kXmlNameByte[static_cast<uint8_t>(c)] & 6) != 0; }
 bool is_low(char c) { return static_cast<uint8_t>(c) <= ' '; }
 
-// For run_plain. Null: the tokenizer must judge what stands there.
-inline const base::QName* plain_name(common::XmlNamespaces& namespaces, XmlNameCache& cache,
-                                     const char* name, uint32_t size) {
-  const base::QName* qname = namespaces.cached(cache, name, size, true);
-  if (__builtin_expect(qname != nullptr, 1)) return qname;
-  // Seen for the first time in this scope.
-  return format::is_xml_name({name, size}) ? namespaces.element_name({name, size}) : nullptr;
-}
-inline const char* plain_text_stop(const char* text, const char* end) {
-  const char* stop = is_low(*text) ? scan::skip_space(text, end) : scan::text_stop(text, end);
-  if (__builtin_expect(stop < end && *stop != '<', 0)) {
-    return format::XmlTokenizer::plain_text_end(stop, end);
+using NameEntry = XmlNameCache::Entry;
+
+// The name of the start tag at `name` when it is not the expected one, or long. Null: the tokenizer
+// must judge what stands there.
+const NameEntry* other_name(common::XmlNamespaces& namespaces, XmlNameCache& cache,
+                            common::XmlNameOrder& order, const char* name, const char* end) {
+  const char* after = scan::name_end(name, end);
+  if (end - after < kRoom || *after != '>') return nullptr;
+  const auto size = static_cast<uint32_t>(after - name);
+  const NameEntry& expected = order.expected();
+  if (size > XmlNameCache::kShortBytes && expected.size == size &&
+      namespaces.cached(expected, name, size)) {
+    order.confirm();
+    return &expected;
   }
-  return stop;
+  const uint32_t slot = XmlNameCache::slot_of(name, size, true, 0);
+  if (__builtin_expect(!namespaces.cached(cache.entries[slot], name, size), 0)) {
+    // Seen for the first time in this scope.
+    if (!format::is_xml_name({name, size}) || !namespaces.element_name({name, size})) {
+      return nullptr;
+    }
+  }
+  order.correct(slot);
+  return &cache.entries[slot];
+}
+
+// The '<' that ends the text at `text`, all of which needs no change; null: the tokenizer must
+// judge it.
+const char* other_text_stop(const char* text, const char* stop, const char* end) {
+  if (stop == text && is_low(*text)) {
+    stop = scan::skip_space(text, end);
+    if (std::memchr(text, '\r', static_cast<size_t>(stop - text))) return nullptr;
+    if (stop < end && *stop == '<') return stop;
+  }
+  return format::XmlTokenizer::plain_text_end(stop, end);
 }
 
 }  // namespace
@@ -54,69 +77,84 @@ tree::BodyParser* XmlnscParser::clone_for(tree::TreeContext& context, tree::Doma
 // between them, as long as all of it is well-formed at first sight. Anything else stops the loop
 // with nothing consumed, and the tokenizer judges it. False: the first thing here is not plain.
 bool XmlnscParser::run_plain(Element* target, bool is_all) {
+  auto& open = tokens_.open();
+  Element* parent = static_cast<Element*>(open.back().user);
+  if ((open.back().bits & kUndetermined) || !options_.opaque_elements.empty()) return false;
+  const bool keeps_mixed = options_.retain_mixed_content;
+  if (keeps_mixed && text_.is_any()) return false;  // it belongs before the next tag
   const char* p = tokens_.pos();
   const char* const start = p;
   const char* const end = tokens_.end();
-  auto& open = tokens_.open();
+  if (end - p < kRoomAfterText) return false;
+  const char* const last = end - kRoom;
+  const char* const last_text = end - kRoomAfterText;
   XmlNameCache& cache = XmlNameCache::of_thread();
-  Element* parent = static_cast<Element*>(open.back().user);
-  if ((open.back().bits & kUndetermined) || !options_.opaque_elements.empty()) return false;
-  const uint32_t depth_max = options_.depth_max;
-  const bool keeps_mixed = options_.retain_mixed_content;
-  if (keeps_mixed && text_.is_any()) return false;  // it belongs before the next tag
-  bool is_satisfied = false;
-  uint32_t ahead = 0;
-  // After each element; `parent` is the one it was added to.
-  auto is_enough = [&] {
-    is_satisfied |= parent == target;
-    return is_satisfied && ++ahead > kReadAheadElements;
-  };
+  common::XmlNameOrder order(cache);
+  // How many elements more may be made: unlimited until the navigation is satisfied. It is by the
+  // first child of `target` that is complete, or by the end of `target`.
+  uint64_t left = UINT64_MAX;
+  auto limit = [&](uint64_t count) { left = std::min(left, is_all ? UINT64_MAX : count); };
+  if (parent == target) limit(kReadAheadElements + 1);
 
-  for (;;) {
-    if (p < end && is_low(*p) && !keeps_mixed) p = scan::skip_space(p, end);
-    if (end - p < kRoom || *p != '<') break;
+  for (;;) {  // p <= last
+    if (is_low(*p)) {
+      if (keeps_mixed) break;
+      p = scan::skip_space(p, end);
+      if (p > last) break;
+    }
+    if (*p != '<') break;
     if (p[1] == '/') {
       const XmlOpenTag& tag = open.back();
-      if (end - p < kRoom + static_cast<ptrdiff_t>(tag.size)) break;
+      if (last - p < static_cast<ptrdiff_t>(tag.size)) break;
       if (!scan::same_bytes(p + 2, tag.name, tag.size, true) || p[2 + tag.size] != '>') break;
       p += 3 + tag.size;
       parent->clear_flag(tree::kFlagOpen);
       namespaces_.leave(open.size());
       open.pop();
       if (open.empty() || (parent == target && is_all)) break;
-      is_satisfied |= parent == target;
+      if (parent == target) limit(kReadAheadElements);
       parent = static_cast<Element*>(open.back().user);
+      if (parent == target) limit(kReadAheadElements + 1);
+      if (p > last) break;
       continue;
     }
-    const char* name = p + 1;
-    const char* after_name = scan::name_end(name, end);
-    auto size = static_cast<uint32_t>(after_name - name);
-    if (end - after_name < kRoom || *after_name != '>') break;
-    const base::QName* qname = plain_name(namespaces_, cache, name, size);
-    if (!qname) break;
-    const char* text = after_name + 1;
-    const char* stop = plain_text_stop(text, end);
-    if (!stop) break;
-    if (end - stop < kRoom + static_cast<ptrdiff_t>(size) || *stop != '<') break;
+    const char* const name = p + 1;
+    const NameEntry* entry = &order.expected();
+    if (__builtin_expect(entry->scope == namespaces_.scope() && entry->is_tag_at(name), 1)) {
+      order.confirm();
+    } else {
+      entry = other_name(namespaces_, cache, order, name, end);
+      if (!entry) break;
+    }
+    const uint32_t size = entry->size;
+    const char* const text = name + size + 1;
+    const char* stop = scan::text_stop(text, end);
+    if (__builtin_expect(stop > last_text, 0)) break;
+    if (__builtin_expect(*stop != '<', 0)) {
+      stop = other_text_stop(text, stop, end);
+      if (!stop || stop > last_text) break;
+    }
     if (stop[1] == '/') {
-      if (is_low(*text) && std::memchr(text, '\r', static_cast<size_t>(stop - text))) break;
-      if (!scan::same_bytes(stop + 2, name, size, true) || stop[2 + size] != '>') break;
-      Element* e = new_element(parent, qname, tree::xmlnsc::kField);
-      e->scalar = Value::make_character({text, static_cast<size_t>(stop - text)});
+      if (__builtin_expect(!entry->is_tag_at(stop + 2), 0)) {
+        if (last - stop < static_cast<ptrdiff_t>(size) + 3 || !entry->is_long_tag_at(stop + 2)) {
+          break;
+        }
+      }
+      new_text_element(parent, entry->qname, tree::xmlnsc::kField, text,
+                       static_cast<size_t>(stop - text));
       p = stop + 3 + size;
     } else {
       // A folder; text before its first child is rare and dropped elsewhere.
       if (!is_name_start_byte(stop[1]) || (stop != text && (keeps_mixed || !is_low(*text)))) break;
-      if (open.size() >= depth_max) break;
-      Element* e = new_element(parent, qname, tree::xmlnsc::kFolder);
+      if (open.size() >= options_.depth_max) break;
+      Element* e = new_element(parent, entry->qname, tree::xmlnsc::kFolder);
       e->set_flag(tree::kFlagOpen);
       open.push(context_.arena, {name, size, 0, e, 0, kHasElements});
       p = stop;
-      if (!is_all && is_enough()) break;
       parent = e;
-      continue;
+      if (parent == target) limit(kReadAheadElements + 1);
     }
-    if (!is_all && is_enough()) break;
+    if (__builtin_expect(--left == 0, 0)) break;
   }
   tokens_.set_pos(p);
   return p != start;
