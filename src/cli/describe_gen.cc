@@ -262,6 +262,10 @@ constexpr Topic kTopics[] = {
      "The document has more than {0} {1}.\n"
      "\n"
      "Error, found while loading. Split the API into several documents.\n"},
+    {"error", "MS1128", "The operation '{0}' cannot be called: its path parameter '{1}' has no value.",
+     "The operation '{0}' cannot be called: its path parameter '{1}' has no value.\n"
+     "\n"
+     "Error, MessageException. Give the parameter an expression on the node, or set LocalEnvironment.Destination.REST.Request.Parameters.\n"},
     {"error", "MS1200", "The text '{0}' is not a {1}: {2}.",
      "The text '{0}' is not a {1}: {2}.\n"
      "\n"
@@ -402,6 +406,14 @@ constexpr Topic kTopics[] = {
      "The URL {0} needs TLS, which is not configured for this request.\n"
      "\n"
      "Error, SocketException. Use an http URL, or a node that supports https.\n"},
+    {"error", "MS1368", "Certificates are to be checked for revocation, but no revocation list is configured.",
+     "Certificates are to be checked for revocation, but no revocation list is configured.\n"
+     "\n"
+     "Error, found while loading. Name the files with crlFileList of the JVM resource manager in server.conf.yaml, or switch the check off. Lists are not fetched from the network.\n"},
+    {"error", "MS1369", "There are no credentials of type '{0}' with the name '{1}'.",
+     "There are no credentials of type '{0}' with the name '{1}'.\n"
+     "\n"
+     "Error, SecurityException. Add them to the Credentials section of server.conf.yaml.\n"},
     {"error", "MS1400", "The encoding '{0}' of the XML document is not known.",
      "The encoding '{0}' of the XML document is not known.\n"
      "\n"
@@ -966,6 +978,50 @@ constexpr Topic kTopics[] = {
      "additionalInstances is '{0}'; it must be a number from 0 to 100000.\n"
      "\n"
      "Error, found while loading. Correct the property of the flow, or the override.\n"},
+    {"error", "MS1714", "The tracing setting {0} is '{1}'; it must be {2}.",
+     "The tracing setting {0} is '{1}'; it must be {2}.\n"
+     "\n"
+     "Error, found while loading. Correct the environment variable, the option or the key of server.conf.yaml. See docs/guide/observability.md.\n"},
+    {"error", "MS1715", "{0} spans could not be sent to {1}; they are dropped.",
+     "{0} spans could not be sent to {1}; they are dropped.\n"
+     "\n"
+     "Warning, SocketException. See whether the collector runs and takes OTLP over HTTP in JSON at this URL. Messages are not held up.\n"},
+    {"error", "MS1716", "The collector answered with status {0}: {1}",
+     "The collector answered with status {0}: {1}\n"
+     "\n"
+     "Warning, SocketException. Check the URL (it ends with /v1/traces) and the credentials in OTEL_EXPORTER_OTLP_HEADERS.\n"},
+    {"error", "MS1717", "The file {0} cannot be written: {1}.",
+     "The file {0} cannot be written: {1}.\n"
+     "\n"
+     "Warning, found while loading. Check the folder and its permissions; what belongs there is lost meanwhile.\n"},
+    {"error", "MS1718", "There is no message flow '{0}'{1}.",
+     "There is no message flow '{0}'{1}.\n"
+     "\n"
+     "Error, found while loading. `millstream stats` lists the flows; name one as APPLICATION/FLOW where several have the name.\n"},
+    {"error", "MS1719", "{0} is '{1}'; it must be {2}.",
+     "{0} is '{1}'; it must be {2}.\n"
+     "\n"
+     "Error, found while loading. See docs/guide/observability.md for the requests of the admin port.\n"},
+    {"error", "MS1720", "{0} traces are waiting for messages already.",
+     "{0} traces are waiting for messages already.\n"
+     "\n"
+     "Error, found while loading. End one of them with Ctrl-C, or send messages to their flows.\n"},
+    {"error", "MS1721", "There is no trace '{0}'; it was ended, or nobody asked for its messages for a while.",
+     "There is no trace '{0}'; it was ended, or nobody asked for its messages for a while.\n"
+     "\n"
+     "Error, found while loading. Start it again.\n"},
+    {"error", "MS1722", "{0} asks for {1}; spans are sent as OTLP over HTTP in JSON.",
+     "{0} asks for {1}; spans are sent as OTLP over HTTP in JSON.\n"
+     "\n"
+     "Warning, found while loading. Collectors take JSON at the same URL as protobuf. For gRPC name the HTTP port of the collector, usually 4318.\n"},
+    {"error", "MS1723", "The setting {0} is '{1}'; it must be {2}.",
+     "The setting {0} is '{1}'; it must be {2}.\n"
+     "\n"
+     "Error, found while loading. Correct server.conf.yaml.\n"},
+    {"error", "MS1724", "The setting {0} is '{1}': {2}.",
+     "The setting {0} is '{1}': {2}.\n"
+     "\n"
+     "Warning, found while loading. What is said there does not happen; the rest of the setting does.\n"},
     {"error", "MS1801", "The message domain '{0}' cannot be used here. {1}",
      "The message domain '{0}' cannot be used here. {1}\n"
      "\n"
@@ -1046,6 +1102,58 @@ constexpr Topic kTopics[] = {
      "The destination of Trace node '{0}' is a file, but filePath is empty: it writes nothing.\n"
      "\n"
      "Warning, found while loading. Give filePath, or choose another destination.\n"},
+    {"error", "MS1880", "No operation of this API has the path '{0}'.",
+     "No operation of this API has the path '{0}'.\n"
+     "\n"
+     "Error, MessageException. Compare the URL with the paths of the API's OpenAPI document; its base path is the URL of the flow's HTTPInput node.\n"},
+    {"error", "MS1881", "The path '{0}' has no {1} operation; it has {2}.",
+     "The path '{0}' has no {1} operation; it has {2}.\n"
+     "\n"
+     "Error, MessageException. Use one of the methods of the Allow header, or add the operation to the OpenAPI document.\n"},
+    {"error", "MS1882", "The operation '{0}' is not implemented.",
+     "The operation '{0}' is not implemented.\n"
+     "\n"
+     "Error, MessageException. Give the operation a subflow in the REST API project; a Label node of the generated flow then has its name.\n"},
+    {"error", "MS1883", "The request is not valid: {0}.",
+     "The request is not valid: {0}.\n"
+     "\n"
+     "Error, MessageException. The API's OpenAPI document says what a request of this operation has to look like.\n"},
+    {"error", "MS1884", "The operation '{0}' does not take a body of the media type '{1}'; it takes {2}.",
+     "The operation '{0}' does not take a body of the media type '{1}'; it takes {2}.\n"
+     "\n"
+     "Error, MessageException. Send a Content-Type header with one of the media types of the operation.\n"},
+    {"error", "MS1885", "The flow's reply to the operation '{0}' is not what the API promises: {1}.",
+     "The flow's reply to the operation '{0}' is not what the API promises: {1}.\n"
+     "\n"
+     "Error, MessageException. Correct the flow, or the OpenAPI document. The client got status 500.\n"},
+    {"error", "MS1886", "The node '{0}' needs an OpenAPI document, and this process has none to look up.",
+     "The node '{0}' needs an OpenAPI document, and this process has none to look up.\n"
+     "\n"
+     "Error, found while loading. The node can only run in an application that the server has loaded.\n"},
+    {"error", "MS1887", "The document '{0}' has no operation '{1}'.",
+     "The document '{0}' has no operation '{1}'.\n"
+     "\n"
+     "Error, found while loading. operationName is an operationId of the document; they are case-sensitive.\n"},
+    {"error", "MS1888", "The operation '{0}' has no parameter '{1}'.",
+     "The operation '{0}' has no parameter '{1}'.\n"
+     "\n"
+     "Error, found while loading. Remove the row of the node's parameters, or correct its name.\n"},
+    {"error", "MS1889", "Neither the node's baseURL nor the document '{0}' says where the API is.",
+     "Neither the node's baseURL nor the document '{0}' says where the API is.\n"
+     "\n"
+     "Error, found while loading. Set baseURL to a URL such as http://host:port/base.\n"},
+    {"error", "MS1890", "The expression of the parameter '{0}' cannot be used: {1}.",
+     "The expression of the parameter '{0}' cannot be used: {1}.\n"
+     "\n"
+     "Error, found while loading. Write an XPath such as $Body/Data/id or $LocalEnvironment/Variables/Id, a text in quotes, or a number.\n"},
+    {"error", "MS1891", "The operation '{0}' could not be called: {1} {2}.",
+     "The operation '{0}' could not be called: {1} {2}.\n"
+     "\n"
+     "Error, MessageException. The nested error says why; check the URL, and that the server can be reached.\n"},
+    {"error", "MS1892", "The operation '{0}' was answered with status {1}.",
+     "The operation '{0}' was answered with status {1}.\n"
+     "\n"
+     "Error, MessageException. Wire the error terminal of the node to handle such answers.\n"},
     {"error", "MS1900", "'{0}' is not well-formed: {1}",
      "'{0}' is not well-formed: {1}\n"
      "\n"
@@ -1130,6 +1238,30 @@ constexpr Topic kTopics[] = {
      "The encoded message is not usable: {0}.\n"
      "\n"
      "Error, MessageException. It was written by another version of the server, or damaged on its way. Use the same version on both sides.\n"},
+    {"error", "MS1926", "No callable flow with the endpoint '{1}' in application '{0}' can be called: {2}.",
+     "No callable flow with the endpoint '{1}' in application '{0}' can be called: {2}.\n"
+     "\n"
+     "Error, RecoverableException. Start the application with the CallableInput node; both names are case-sensitive. A flow of another server needs an entry in Millstream/CallableFlows/Remote of server.conf.yaml.\n"},
+    {"error", "MS1927", "The callable flow with the endpoint '{1}' in application '{0}' did not reply within {2} seconds.",
+     "The callable flow with the endpoint '{1}' in application '{0}' did not reply within {2} seconds.\n"
+     "\n"
+     "Error, RecoverableException. The flow may still be running, or has ended without a CallableReply node. Raise requestTimeout if it needs longer.\n"},
+    {"error", "MS1928", "The callable flow with the endpoint '{1}' in application '{0}' ended with an exception.",
+     "The callable flow with the endpoint '{1}' in application '{0}' ended with an exception.\n"
+     "\n"
+     "Error, RecoverableException. The nested exceptions are those of the callable flow. Wire the error terminal to handle them apart from failures of the call itself.\n"},
+    {"error", "MS1929", "The call of endpoint '{1}' in application '{0}' would be number {2} in a chain of callable flows that call each other.",
+     "The call of endpoint '{1}' in application '{0}' would be number {2} in a chain of callable flows that call each other.\n"
+     "\n"
+     "Error, RecoverableException. The flows probably call themselves without end.\n"},
+    {"error", "MS1930", "The callable endpoint '{0}' of node '{1}' in flow '{2}' is already that of node '{3}' in flow '{4}'.",
+     "The callable endpoint '{0}' of node '{1}' in flow '{2}' is already that of node '{3}' in flow '{4}'.\n"
+     "\n"
+     "Error, found while loading. An endpoint name is unique in its application. Rename one of the two.\n"},
+    {"error", "MS1931", "There is no caller to reply to: {0}.",
+     "There is no caller to reply to: {0}.\n"
+     "\n"
+     "Error, MessageException. The LocalEnvironment that CallableInput made must reach the CallableReply node (Compute nodes pass it on unless their compute mode replaces it), and a call is answered once, within the caller's time.\n"},
     {"error", "MS1932", "The {0} response nodes '{2}' and '{3}' have the same unique identifier '{1}'.",
      "The {0} response nodes '{2}' and '{3}' have the same unique identifier '{1}'.\n"
      "\n"
@@ -1210,6 +1342,10 @@ constexpr Topic kTopics[] = {
      "The data source '{0}' cannot be used: {1}\n"
      "\n"
      "Error, found while loading. See the guide to databases for what can stand in Millstream/DataSources and in a JDBCProviders policy.\n"},
+    {"error", "MS2109", "The connection to data source '{0}' was lost in the middle of a unit of work: the database has undone what was done, so the message cannot go on with it.",
+     "The connection to data source '{0}' was lost in the middle of a unit of work: the database has undone what was done, so the message cannot go on with it.\n"
+     "\n"
+     "Error, DatabaseException. Let the message fail, so that its sender tries again; what the flow did before in this database is gone.\n"},
     {"error", "MS2200", "There is nothing at {0}.",
      "There is nothing at {0}.\n"
      "\n"
@@ -1731,6 +1867,193 @@ constexpr Topic kTopics[] = {
      "\n"
      "A new random UUID as 36 lower-case characters, or the text of the UUID in a BLOB of 16 bytes.\n"
      "  UUIDASCHAR(X'123e4567e89b12d3a456426614174000')  ->  123e4567-e89b-12d3-a456-426614174000\n"},
+    {"node", "CallableFlowAsyncInvoke", "ComIbmCallableFlowAsyncInvoke",
+     "Calls a callable flow and goes on at once; its reply starts the flow of the CallableFlowAsyncResponse node with the same unique identifier. No instance waits meanwhile. What Environment.CallableFlow.UserContext holds is there again in the response flow.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmCallableFlowAsyncInvoke` |\n"
+     "| Type in exception lists | `ComIbmCallableFlowAsyncInvokeNode` |\n"
+     "| Type in statistics | `CallableFlowAsyncInvokeNode` |\n"
+     "| Family | callable |\n"
+     "| Support | full |\n"
+     "| Since | 0.2 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `out` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `targetApplication` | string |  | Application of the callable flow, unless LocalEnvironment.Destination.CallableFlow.TargetApplication names one. |\n"
+     "| `targetEndpointName` | string |  | Endpoint of its CallableInput node, unless LocalEnvironment.Destination.CallableFlow.TargetEndpointName names one. |\n"
+     "| `asyncResponseCorrelator` | string |  | Unique identifier that the response node has too. Required. |\n"
+     "| `requestTimeout` | integer | `120` seconds | After this time the response node gets a time-out exception; 0: never. |\n"
+     "| `callPreference` | `PreferLocal`, `LocalOnly`, `RemoteOnly` | `PreferLocal` | Where the flow may run. An unknown value is reported and taken for the default. |\n"
+     "| `AddRequestToGroup` | boolean | `false` | Make the call part of a message group. Any other value than the default is refused at load: message groups (GroupScatter) are not supported yet. |\n"
+     "| `GroupRequestFolderName` | string |  | Folder of the reply in the group; used with AddRequestToGroup. Accepted, without effect. |\n"
+     "| `GroupRequestTimeout` | string |  | Time-out in the group; used with AddRequestToGroup. Accepted, without effect. |\n"
+     "\n"
+     "## Table supportedDomains\n"
+     "\n"
+     "What the Toolkit knows of the callable flow; not checked.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `supportedMessageDomain` | Message domain. |\n"
+     "| `supportedMessageSet` | Message set. |\n"
+     "| `supportedMessageType` | Message type. |\n"
+     "| `supportedMessageFormat` | Message format. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- Calls whose replies are awaited are kept in memory: they end with the server.\n"},
+    {"node", "CallableFlowAsyncResponse", "ComIbmCallableFlowAsyncResponse",
+     "Starts the flow for each reply to a call that a CallableFlowAsyncInvoke node with the same unique identifier made. The message is that of the reply; exceptions of the callable flow go to error, or to failure when error is not wired, and so do time-outs.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmCallableFlowAsyncResponse` |\n"
+     "| Type in exception lists | `ComIbmCallableFlowAsyncResponseNode` |\n"
+     "| Type in statistics | `CallableFlowAsyncResponseNode` |\n"
+     "| Family | callable |\n"
+     "| Support | full |\n"
+     "| Since | 0.2 |\n"
+     "| Input terminals | none |\n"
+     "| Output terminals | `failure`, `error`, `out`, `catch` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `asyncResponseCorrelator` | string |  | Unique identifier that the invoking node has too. Required. |\n"
+     "| `additionalInstances` | integer | `0` | Instances of the node's own pool; those of the flow count. Accepted, without effect. |\n"
+     "| `componentLevel` | string |  | flow or node: whose instances are used. Accepted, without effect. |\n"
+     "\n"
+     "## Table supportedDomains\n"
+     "\n"
+     "What the Toolkit knows of the callable flow; not checked.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `supportedMessageDomain` | Message domain. |\n"
+     "| `supportedMessageSet` | Message set. |\n"
+     "| `supportedMessageType` | Message type. |\n"
+     "| `supportedMessageFormat` | Message format. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- The identifier of an HTTP request that the invoking flow was started with is in LocalEnvironment.Destination.HTTP again, so that an HTTPReply node can answer it.\n"},
+    {"node", "CallableFlowInvoke", "ComIbmCallableFlowInvoke",
+     "Calls a callable flow and waits for its reply. Message and LocalEnvironment go there and come back; Environment is not shared. An exception of the callable flow goes to error, or is this node's own when error is not wired; a call that cannot be made or is not answered in time is this node's own.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmCallableFlowInvoke` |\n"
+     "| Type in exception lists | `ComIbmCallableFlowInvokeNode` |\n"
+     "| Type in statistics | `CallableFlowInvokeNode` |\n"
+     "| Family | callable |\n"
+     "| Support | full |\n"
+     "| Since | 0.2 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `error`, `out` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `targetApplication` | string |  | Application of the callable flow, unless LocalEnvironment.Destination.CallableFlow.TargetApplication names one. |\n"
+     "| `targetEndpointName` | string |  | Endpoint of its CallableInput node, unless LocalEnvironment.Destination.CallableFlow.TargetEndpointName names one. |\n"
+     "| `requestTimeout` | integer | `120` seconds | How long the reply is waited for; 0: without end. LocalEnvironment.Destination.CallableFlow.RequestTimeout overrides it. |\n"
+     "| `callPreference` | `PreferLocal`, `LocalOnly`, `RemoteOnly` | `PreferLocal` | Where the flow may run: in this server if it is there, else in the server that server.conf.yaml names; or only in one of them. An unknown value is reported and taken for the default. |\n"
+     "\n"
+     "## Table supportedDomains\n"
+     "\n"
+     "What the Toolkit knows of the callable flow; not checked.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `supportedMessageDomain` | Message domain. |\n"
+     "| `supportedMessageSet` | Message set. |\n"
+     "| `supportedMessageType` | Message type. |\n"
+     "| `supportedMessageFormat` | Message format. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- The message is parsed to its end before it is sent.\n"
+     "- Chains of calls are at most 64 deep.\n"},
+    {"node", "CallableInput", "ComIbmCallableFlowInput",
+     "Starts the flow for each call of its endpoint: by a CallableFlowInvoke or CallableFlowAsyncInvoke node of any application of this server, or of another server that knows this one. The message and the LocalEnvironment are those of the caller.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmCallableFlowInput` |\n"
+     "| Type in exception lists | `ComIbmCallableFlowInputNode` |\n"
+     "| Type in statistics | `CallableFlowInputNode` |\n"
+     "| Family | callable |\n"
+     "| Support | full |\n"
+     "| Since | 0.2 |\n"
+     "| Input terminals | none |\n"
+     "| Output terminals | `failure`, `out`, `catch` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `callableInputEndpoint` | string |  | Name of the endpoint, unique in the application; case-sensitive. Required. |\n"
+     "| `additionalInstances` | integer | `0` | Instances of the node's own pool; those of the flow count. Accepted, without effect. |\n"
+     "| `componentLevel` | string |  | flow or node: whose instances are used. Accepted, without effect. |\n"
+     "| `validateMaster` | string |  | The caller has parsed the message. Accepted, without effect. |\n"
+     "\n"
+     "## Table supportedDomains\n"
+     "\n"
+     "What the Toolkit offers callers to send; not checked.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `supportedMessageDomain` | Message domain. |\n"
+     "| `supportedMessageSet` | Message set. |\n"
+     "| `supportedMessageType` | Message type. |\n"
+     "| `supportedMessageFormat` | Message format. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- An exception that no terminal takes goes to the caller, nested in an exception of its CallableFlowInvoke node.\n"
+     "- Calls wait for a free instance of the flow; the caller's requestTimeout runs meanwhile.\n"},
+    {"node", "CallableReply", "ComIbmCallableFlowReply",
+     "Sends the message and the LocalEnvironment back to the caller that LocalEnvironment.Destination.CallableFlow.ReplyIdentifier names, in this flow or another one of the server. What follows in the flow goes on while the caller does.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmCallableFlowReply` |\n"
+     "| Type in exception lists | `ComIbmCallableFlowReplyNode` |\n"
+     "| Type in statistics | `CallableFlowReplyNode` |\n"
+     "| Family | callable |\n"
+     "| Support | full |\n"
+     "| Since | 0.2 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `out` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `validateMaster` | string |  | The message is not written, so there is nothing to validate. Accepted, without effect. |\n"
+     "\n"
+     "## Table supportedDomains\n"
+     "\n"
+     "What the Toolkit lets callers expect; not checked.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `supportedMessageDomain` | Message domain. |\n"
+     "| `supportedMessageSet` | Message set. |\n"
+     "| `supportedMessageType` | Message type. |\n"
+     "| `supportedMessageFormat` | Message format. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- A reply to a caller that has given up is dropped; a second reply is an exception.\n"},
     {"node", "Compute", "ComIbmCompute",
      "Runs an ESQL module that reads the message (InputRoot, InputLocalEnvironment, ...) and makes a new one (OutputRoot, ...). RETURN TRUE sends it to out; PROPAGATE sends messages from within the ESQL.\n"
      "\n"
@@ -1976,16 +2299,17 @@ constexpr Topic kTopics[] = {
      "| `errorMsgLocationInTree` | field ref | `OutputRoot` | Field reference for an answer with an error status. |\n"
      "| `generateDefaultHttpHeaders` | boolean | `true` | Add Content-Type and SOAPAction when the flow sets none. |\n"
      "| `acceptUndefinedErrorStatuses` | boolean | `false` | Every status from 100 to 599 is accepted. Accepted, without effect. |\n"
-     "| `acceptCompressedResponses` | boolean | `false` | Asks for compressed answers; answers are taken uncompressed. Accepted, without effect. |\n"
-     "| `requestCompressionType` | `none`, `gzip`, `zlib`, `deflate` | `none` | Compression of the request. Any other value than the default is refused at load: compressed requests are not supported yet. |\n"
-     "| `minimumRequestCompressionSize` | integer | `0` | Size from which requests would be compressed. Accepted, without effect. |\n"
-     "| `protocol` | string |  | TLS version; an https URL is refused when it is used. Accepted, without effect. |\n"
-     "| `allowedCiphers` | string |  | TLS ciphers. Accepted, without effect. |\n"
-     "| `hostnameChecking` | boolean | `false` | Check the name in the server's certificate. Accepted, without effect. |\n"
-     "| `keyAlias` | string |  | Client certificate. Accepted, without effect. |\n"
-     "| `enableCRLCheck` | boolean | `false` | Check certificate revocation lists. Accepted, without effect. |\n"
-     "| `sslCRL` | boolean | `false` | Certificate revocation lists. Accepted, without effect. |\n"
-     "| `securityProfileName` | string |  | Security profile. Any other value than the default is refused at load: security profiles are not supported yet. |\n"
+     "| `acceptCompressedResponses` | boolean | `false` | Ask for compressed answers and unpack them; without it a compressed answer stays as it is. |\n"
+     "| `requestCompressionType` | `none`, `gzip`, `zlib`, `deflate` | `none` | Compression of the request: zlib is Content-Encoding deflate in the zlib format, deflate the same without its frame. |\n"
+     "| `minimumRequestCompressionSize` | integer | `0` bytes | Smaller requests are not compressed. |\n"
+     "| `protocol` | string | `TLS` | TLS version of https URLs: TLS (1.2 or 1.3), TLSv1.2 or TLSv1.3; older ones are refused when the URL is https. |\n"
+     "| `allowedCiphers` | string |  | TLS ciphers, names of IANA or OpenSSL; empty: those of OpenSSL. |\n"
+     "| `hostnameChecking` | boolean | `false` | The certificate must be for the host of the URL. Certificates are verified either way. |\n"
+     "| `keyAlias` | string |  | Entry of the server's key store to identify with; empty: the first, if there is a key store. |\n"
+     "| `enableCRLCheck` | boolean | `false` | Refuse certificates that the server's revocation lists name, and those without a list. |\n"
+     "| `sslCRL` | boolean | `false` | The same as enableCRLCheck. |\n"
+     "| `securityProfileName` | string |  | Default Propagation sends the identity of Properties as basic credentials (or, of type OAuth or JWT, as a bearer token); other profiles are refused. |\n"
+     "| `securityIdentity` | string |  | Entry of type http in the server's Credentials that is sent as basic credentials or bearer token. |\n"
      "| `policyUrl` | string |  | HTTPRequest policy. Any other value than the default is refused at load: HTTPRequest policies are not supported yet. |\n"
      "| `validateTiming` | `deferred`, `immediate`, `complete` | `deferred` | When the answer is parsed: when it is needed, or at once. |\n"
      "| `validateMaster` | `none`, `content`, `contentAndValue`, `inherit` | `none` | Validation against the message model. `content` is refused at load: validation against a message model is not supported yet. `contentAndValue` is refused at load: validation against a message model is not supported yet. |\n"
@@ -2006,7 +2330,7 @@ constexpr Topic kTopics[] = {
      "\n"
      "## Limitations\n"
      "\n"
-     "- https URLs are refused when the request is made.\n"
+     "- Certificates are verified with the trust store of server.conf.yaml, else with the certification authorities of the system.\n"
      "- With error not wired, an answer that is not 2xx is an exception.\n"},
     {"node", "Input", "eflow:FCMSource",
      "An input terminal of a subflow, as a node inside it. Its xmi:id is InTerminal.NAME; where the subflow is used, connections end at the terminal of this name.\n"

@@ -1,0 +1,179 @@
+#include "model/openapi.h"
+
+#include <algorithm>
+
+#include "base/ascii.h"
+#include "text/utf8.h"
+
+namespace millstream::model {
+namespace {
+
+std::string decode_percent(std::string_view s) {
+  std::string out;
+  for (size_t i = 0; i < s.size(); ++i) {
+    const int high = s[i] == '%' && i + 2 < s.size() ? base::hex_digit_value(s[i + 1]) : -1;
+    const int low = high >= 0 ? base::hex_digit_value(s[i + 2]) : -1;
+    if (low >= 0) {
+      out += static_cast<char>(high * 16 + low);
+      i += 2;
+    } else {
+      out += s[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+bool is_json_media_type(std::string_view name) {
+  return name == "application/json" || name.ends_with("+json") || name == "text/json";
+}
+
+const Parameter* Operation::find_parameter(std::string_view name) const {
+  for (const Parameter& p : parameters) {
+    if (p.name == name) return &p;
+  }
+  return nullptr;
+}
+
+const Reply* Operation::find_reply(int status) const {
+  const std::string exact = std::to_string(status);
+  const std::string any = exact.substr(0, 1) + "XX";
+  for (const std::string_view wanted :
+       {std::string_view(exact), std::string_view(any), std::string_view("default")}) {
+    for (const Reply& r : replies) {
+      if (r.status == wanted) return &r;
+    }
+  }
+  return nullptr;
+}
+
+const MediaType* find_media_type(const std::vector<MediaType>& list,
+                                 std::string_view content_type) {
+  const std::string_view bare =
+      base::trim_white_space(content_type.substr(0, content_type.find(';')));
+  const MediaType* found = nullptr;
+  size_t best = 0;
+  for (const MediaType& m : list) {
+    size_t rank = 0;
+    if (text::equals_ignoring_ascii_case(m.name, bare)) {
+      rank = 3;
+    } else if (m.name == "*/*") {
+      rank = 1;
+    } else if (m.name.ends_with("/*") && bare.size() >= m.name.size() &&
+               text::equals_ignoring_ascii_case(m.name.substr(0, m.name.size() - 1),
+                                                bare.substr(0, m.name.size() - 1))) {
+      rank = 2;
+    }
+    if (rank > best) {
+      best = rank;
+      found = &m;
+    }
+  }
+  return found;
+}
+
+const Operation* ApiDocument::find_operation(std::string_view id) const {
+  for (const Operation& o : operations_) {
+    if (o.id == id) return &o;
+  }
+  return nullptr;
+}
+
+const SecurityScheme* ApiDocument::find_security_scheme(std::string_view name) const {
+  for (const SecurityScheme& s : security_schemes_) {
+    if (s.name == name) return &s;
+  }
+  return nullptr;
+}
+
+// Segment by segment: text before a mixture before a lone parameter.
+bool ApiDocument::is_more_specific(const PathTemplate& a, const PathTemplate& b) {
+  auto rank = [](const std::vector<Piece>& segment) {
+    if (segment.empty() || (segment.size() == 1 && !segment[0].is_parameter)) return 0;
+    return segment.size() == 1 ? 2 : 1;
+  };
+  for (size_t i = 0; i < std::min(a.segments.size(), b.segments.size()); ++i) {
+    const int of_a = rank(a.segments[i]);
+    const int of_b = rank(b.segments[i]);
+    if (of_a != of_b) return of_a < of_b;
+  }
+  return false;
+}
+
+// Parameters take as little as lets the rest fit, but at least one character.
+bool ApiDocument::match_segment(const std::vector<Piece>& pieces, size_t at, std::string_view text,
+                                PathMatch& out, int& steps_left) {
+  if (--steps_left < 0) return false;
+  if (at == pieces.size()) return text.empty();
+  const Piece& piece = pieces[at];
+  if (!piece.is_parameter) {
+    if (text.starts_with(piece.text)) {
+      return match_segment(pieces, at + 1, text.substr(piece.text.size()), out, steps_left);
+    }
+    return at + 1 == pieces.size() && decode_percent(text) == decode_percent(piece.text);
+  }
+  const size_t known = out.parameters.size();
+  // The last piece takes all that is left. Without that, two parameters side by side would try
+  // every split; a text between them makes only its own places possible.
+  if (at + 1 == pieces.size()) {
+    if (text.empty()) return false;
+    out.parameters.emplace_back(piece.text, text);
+    return true;
+  }
+  const Piece& next = pieces[at + 1];
+  if (next.is_parameter) {
+    if (text.size() < 2) return false;
+    out.parameters.emplace_back(piece.text, text.substr(0, 1));
+    if (match_segment(pieces, at + 1, text.substr(1), out, steps_left)) return true;
+    out.parameters.resize(known);
+    return false;
+  }
+  // The last place of the text that follows: "{name}.{extension}" of "a.b.c" is "a.b" and "c".
+  for (size_t p = text.rfind(next.text); p != std::string_view::npos && p > 0 && steps_left > 0;
+       p = text.rfind(next.text, p - 1)) {
+    out.parameters.emplace_back(piece.text, text.substr(0, p));
+    if (match_segment(pieces, at + 1, text.substr(p), out, steps_left)) return true;
+    out.parameters.resize(known);
+  }
+  return false;
+}
+
+PathMatch ApiDocument::match(std::string_view method, std::string_view path) const {
+  PathMatch out;
+  if (path.empty()) path = "/";
+  if (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  int steps_left = kMatchStepsMax;
+  for (const PathTemplate& t : templates_) {
+    out.parameters.clear();
+    size_t start = 1;
+    bool fits = path[0] == '/';
+    for (size_t i = 0; fits && i < t.segments.size(); ++i) {
+      if (start > path.size()) {
+        fits = t.segments[i].empty() && i + 1 == t.segments.size();
+        break;
+      }
+      const size_t end = std::min(path.find('/', start), path.size());
+      fits = match_segment(t.segments[i], 0, path.substr(start, end - start), out, steps_left);
+      start = end + 1;
+    }
+    if (!fits || start <= path.size()) continue;
+    out.has_path = true;
+    const Operation* get = nullptr;
+    const Operation* head = nullptr;
+    for (const Operation* o : t.operations) {
+      if (o->method == method) out.operation = o;
+      if (o->method == "GET") get = o;
+      if (o->method == "HEAD") head = o;
+      if (!out.allow.empty()) out.allow += ", ";
+      out.allow += o->method;
+    }
+    if (get && !head) out.allow += ", HEAD";
+    if (!out.operation && method == "HEAD") out.operation = get;
+    return out;
+  }
+  out.parameters.clear();
+  return out;
+}
+
+}  // namespace millstream::model
