@@ -718,10 +718,6 @@ constexpr Topic kTopics[] = {
      "'{0}' is a {1} routine; calling it raises an exception\n"
      "\n"
      "Warning, found while loading. Write the routine in ESQL, or make sure that no message comes there.\n"},
-    {"error", "MS1621", "statements over databases raise an exception in this release",
-     "statements over databases raise an exception in this release\n"
-     "\n"
-     "Warning, found while loading. Make sure that no message comes there; a handler for SQLSTATE can take the exception.\n"},
     {"error", "MS1622", "CARDINALITY({0}) counts one field; write {0}[] to count all of them",
      "CARDINALITY({0}) counts one field; write {0}[] to count all of them\n"
      "\n"
@@ -806,10 +802,10 @@ constexpr Topic kTopics[] = {
      "The tree '{0}' of PROPAGATE does not exist.\n"
      "\n"
      "Error, RecoverableException. Create the tree before it is propagated.\n"},
-    {"error", "MS1658", "No database is configured, so '{0}' cannot be run.",
-     "No database is configured, so '{0}' cannot be run.\n"
+    {"error", "MS1658", "There is no database here, so '{0}' cannot be run.",
+     "There is no database here, so '{0}' cannot be run.\n"
      "\n"
-     "Error, DatabaseException. Databases are not available until they are configured in a later release.\n"},
+     "Error, DatabaseException. Compute, Filter and Database nodes have databases; name one by the node's property dataSource, or in the statement.\n"},
     {"error", "MS1659", "Routine {0} is implemented by {1} ({2}), which is not available.",
      "Routine {0} is implemented by {1} ({2}), which is not available.\n"
      "\n"
@@ -1346,6 +1342,30 @@ constexpr Topic kTopics[] = {
      "The connection to data source '{0}' was lost in the middle of a unit of work: the database has undone what was done, so the message cannot go on with it.\n"
      "\n"
      "Error, DatabaseException. Let the message fail, so that its sender tries again; what the flow did before in this database is gone.\n"},
+    {"error", "MS2120", "The database table '{0}' can be read in the FROM clause of a SELECT only.",
+     "The database table '{0}' can be read in the FROM clause of a SELECT only.\n"
+     "\n"
+     "Error, DatabaseException. Write THE (SELECT ITEM T.column FROM Database.table AS T WHERE ...) for one value.\n"},
+    {"error", "MS2121", "'{0}' does not name a {1} of a database.",
+     "'{0}' does not name a {1} of a database.\n"
+     "\n"
+     "Error, DatabaseException. Write Database.table, Database.schema.table or Database.source.schema.table; parts in braces must be a text that is not empty.\n"},
+    {"error", "MS2122", "The tables of one SELECT are in the data sources '{0}' and '{1}'.",
+     "The tables of one SELECT are in the data sources '{0}' and '{1}'.\n"
+     "\n"
+     "Error, DatabaseException. Read one table first and go through its rows, or use the rows as another FROM item.\n"},
+    {"error", "MS2123", "The procedure '{0}' was called with {1} list arguments for its result sets.",
+     "The procedure '{0}' was called with {1} list arguments for its result sets.\n"
+     "\n"
+     "Error, DatabaseException. Write a list such as Environment.Variables.Rows[] for each result set, after the parameters; not more than DYNAMIC RESULT SETS says.\n"},
+    {"error", "MS2124", "'{0}' cannot be given to the database",
+     "'{0}' cannot be given to the database\n"
+     "\n"
+     "Error, found while loading. SET and WHERE of UPDATE and DELETE run in the database: use columns, values of the message, comparisons, arithmetic, CASE, UPPER, LOWER, ABS, COALESCE and NULLIF. What does not depend on the row may be any expression.\n"},
+    {"error", "MS2125", "all tables of one SELECT must be in one data source",
+     "all tables of one SELECT must be in one data source\n"
+     "\n"
+     "Error, found while loading. Read one table first and go through its rows.\n"},
     {"error", "MS2200", "There is nothing at {0}.",
      "There is nothing at {0}.\n"
      "\n"

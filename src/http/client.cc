@@ -10,6 +10,7 @@
 #include "net/address.h"
 #include "net/errors_gen.h"
 #include "net/socket.h"
+#include "net/tls_stream.h"
 
 namespace millstream::http {
 
@@ -23,10 +24,26 @@ class TcpTransport final : public Transport {
   Status write_all(iovec* parts, int count, int64_t deadline_ns, size_t* sent) override {
     return socket_->write_all(parts, count, deadline_ns, sent);
   }
-  bool is_idle() const override { return !socket_->is_readable_now(); }
+  bool is_idle() override { return !socket_->is_readable_now(); }
 
  private:
   std::unique_ptr<net::Socket> socket_;
+};
+
+class TlsTransport final : public Transport {
+ public:
+  explicit TlsTransport(std::unique_ptr<net::TlsStream> stream) : stream_(std::move(stream)) {}
+  Result<size_t> read_some(char* data, size_t size, int64_t deadline_ns) override {
+    return stream_->read_some(data, size, deadline_ns);
+  }
+  Status write_all(iovec* parts, int count, int64_t deadline_ns, size_t* sent) override {
+    return stream_->write_all(parts, count, deadline_ns, sent);
+  }
+  bool is_idle() override { return stream_->is_idle(); }
+  net::TlsSession take_session() override { return stream_->engine().take_session(); }
+
+ private:
+  std::unique_ptr<net::TlsStream> stream_;
 };
 
 thread_local ClientStandIn* t_stand_in = nullptr;
@@ -56,10 +73,17 @@ Result<std::string> make_request_head(const ClientRequest& request) {
                             {authority + request.url.target, "it has forbidden characters"});
   }
   std::string out = request.method + " ";
-  if (!request.proxy.host.empty()) out += "http://" + authority;
+  const bool is_relayed = !request.proxy.host.empty() && !request.url.is_https;
+  if (is_relayed) out += "http://" + authority;
   out += request.url.target;
   out += request.is_http10 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n";
   if (!request.headers.has("Host")) out += "Host: " + authority + "\r\n";
+  if (is_relayed && !request.proxy.authorization.empty()) {
+    if (!is_valid_field_value(request.proxy.authorization)) {
+      return base::make_error(errors::kHeaderInjection, {"Proxy-Authorization"});
+    }
+    out += "Proxy-Authorization: " + request.proxy.authorization + "\r\n";
+  }
   for (size_t i = 0; i < request.headers.size(); ++i) {
     std::string_view name = request.headers.name(i), value = request.headers.value(i);
     if (!is_valid_field_name(name) || !is_valid_field_value(value)) {
@@ -162,22 +186,112 @@ void ClientPool::give_back(const std::string& key, std::unique_ptr<Transport> tr
   if (!sweep_timer_.is_armed()) reactor_.arm(sweep_timer_, reactor_.now_ns() + kSweepNs);
 }
 
-Result<std::unique_ptr<Transport>> ClientPool::connect(const std::string& host, int port,
-                                                       int64_t deadline_ns) {
+Result<std::unique_ptr<net::Socket>> ClientPool::connect_socket(const std::string& host, int port,
+                                                                int64_t deadline_ns) {
   std::vector<net::Address> addresses = MS_TRY(net::resolve(host, port, deadline_ns));
   Status last;
   for (const net::Address& address : addresses) {
     auto socket = net::Socket::connect(address, deadline_ns);
     if (socket.ok()) {
       ++connections_made_;
-      return std::unique_ptr<Transport>(
-          std::make_unique<TcpTransport>(std::move(socket).take_value()));
+      return std::move(socket).take_value();
     }
     last = std::move(socket).take_status();
     if (last.error().code != &net::errors::kSocketOperation) break;  // time is over
   }
   return last;
 }
+
+namespace {
+// RFC 9110 9.3.6: after a 2xx the connection is a tunnel to the target.
+Status open_tunnel(net::Socket& socket, const ClientRequest& request) {
+  const Proxy& proxy = request.proxy;
+  std::string target = request.url.host;
+  if (target.find(':') != std::string::npos) target = "[" + target + "]";
+  target += ":" + std::to_string(request.url.port);
+  std::string head = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n";
+  Headers fields = proxy.connect_headers;
+  if (!proxy.authorization.empty()) fields.set("Proxy-Authorization", proxy.authorization);
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (!is_valid_field_name(fields.name(i)) || !is_valid_field_value(fields.value(i))) {
+      return base::make_error(errors::kHeaderInjection, {fields.name(i)});
+    }
+    head.append(fields.name(i)).append(": ").append(fields.value(i)).append("\r\n");
+  }
+  head += "\r\n";
+  iovec part{head.data(), head.size()};
+  MS_TRY(socket.write_all(&part, 1, request.deadline_ns));
+  auto refused = [&](std::string why) {
+    return base::make_error(errors::kProxyRefused, {proxy.host, proxy.port, target, why});
+  };
+  const MessageLimits limits;
+  HeadParser parser(HeadParser::Kind::kResponse, limits);
+  Headers reply;
+  std::string received;
+  for (;;) {
+    char chunk[4096];
+    const size_t n = MS_TRY(socket.read_some(chunk, sizeof chunk, request.deadline_ns));
+    if (n == 0) return refused("it closed the connection");
+    received.append(chunk, n);
+    reply.clear();
+    parser.reset();
+    const ParseStatus parsed = parser.parse(received.data(), received.size(), reply);
+    if (parsed == ParseStatus::kError) return refused(parser.error().text);
+    if (parsed == ParseStatus::kNeedMore) continue;
+    const int status = parser.response().status;
+    if (status >= 200 && status < 300) break;
+    if (status >= 200) return refused("it answered with status " + std::to_string(status));
+    received.erase(0, parser.head_bytes());  // an interim reply
+  }
+  // The target speaks second: what already follows is not its.
+  if (parser.head_bytes() != received.size()) return refused("it sent data before it was asked");
+  return {};
+}
+}  // namespace
+
+Result<std::unique_ptr<Transport>> ClientPool::connect(const ClientRequest& request,
+                                                       const std::string& key) {
+  const bool has_proxy = !request.proxy.host.empty();
+  const Url& url = request.url;
+  std::unique_ptr<net::Socket> socket =
+      MS_TRY(connect_socket(has_proxy ? request.proxy.host : url.host,
+                            has_proxy ? request.proxy.port : url.port, request.deadline_ns));
+  if (!url.is_https) {
+    return std::unique_ptr<Transport>(std::make_unique<TcpTransport>(std::move(socket)));
+  }
+  if (has_proxy) MS_TRY(open_tunnel(*socket, request));
+  auto known = sessions_.find(key);
+  net::TlsSession session;
+  if (known != sessions_.end()) {
+    session = std::move(known->second);  // each is good for one connection
+    sessions_.erase(known);
+  }
+  std::unique_ptr<net::TlsStream> stream = MS_TRY(net::TlsStream::connect(
+      std::move(socket), request.tls, {url.host, url.port, session.get()}, request.deadline_ns));
+  return std::unique_ptr<Transport>(std::make_unique<TlsTransport>(std::move(stream)));
+}
+
+void ClientPool::keep_session(const std::string& key, net::TlsSession session) {
+  if (!session) return;
+  if (sessions_.size() >= kSessionsMax) sessions_.clear();
+  sessions_[key] = std::move(session);
+}
+
+namespace {
+// What must be equal for a connection to serve another request.
+std::string pool_key(const ClientRequest& request) {
+  const Url& url = request.url;
+  const Proxy& proxy = request.proxy;
+  std::string key;
+  if (!proxy.host.empty()) {
+    key = proxy.host + ":" + std::to_string(proxy.port) + " " + proxy.authorization + " ";
+    if (!url.is_https) return key;
+  }
+  key += url.host + ":" + std::to_string(url.port);
+  if (url.is_https) key += " " + std::to_string(request.tls->id());
+  return key;
+}
+}  // namespace
 
 Result<ClientResponse> ClientPool::send(const ClientRequest& request) {
   Exchange exchange(request, options_.limits);
@@ -194,13 +308,14 @@ Result<ClientResponse> ClientPool::send(const ClientRequest& request) {
 
 Status ClientPool::run(Exchange& exchange) {
   const ClientRequest& request = exchange.request;
-  const std::string& host = request.proxy.host.empty() ? request.url.host : request.proxy.host;
-  int port = request.proxy.host.empty() ? request.url.port : request.proxy.port;
-  std::string key = host + ":" + std::to_string(port);
+  if (request.url.is_https && !request.tls) {
+    return base::make_error(errors::kNoTlsContext, {request.url.authority() + request.url.target});
+  }
+  const std::string key = pool_key(request);
   exchange.transport = take_idle(key);
   for (;;) {
     bool is_pooled = exchange.transport != nullptr;
-    if (!is_pooled) exchange.transport = MS_TRY(connect(host, port, request.deadline_ns));
+    if (!is_pooled) exchange.transport = MS_TRY(connect(request, key));
     iovec parts[2] = {{exchange.head.data(), exchange.head.size()},
                       {const_cast<char*>(request.body.data()), request.body.size()}};
     size_t sent = 0;
@@ -217,6 +332,7 @@ Status ClientPool::run(Exchange& exchange) {
     exchange.is_at_end = false;
     exchange.parser.reset();
   }
+  keep_session(key, exchange.transport->take_session());
   if (exchange.can_reuse) give_back(key, std::move(exchange.transport));
   return {};
 }

@@ -1,6 +1,6 @@
-// HTTP/1.1 client: one pool of keep-alive connections a reactor, used by fibers. Connecting,
-// sending and receiving suspend the calling fiber. Redirects are the caller's (see is_redirect and
-// resolve_redirect).
+// HTTP/1.1 client over TCP and TLS: one pool of keep-alive connections a reactor, used by fibers.
+// Connecting, sending and receiving suspend the calling fiber. Redirects are the caller's (see
+// is_redirect and resolve_redirect).
 //
 // Failures of the transport come as BIP3152 (host, port, path) with the cause nested: BIP3150
 // socket error, BIP3151 time-out, BIP3161 closed too early, MS1300 name look-up. A request on a
@@ -23,8 +23,13 @@
 #include "net/buffer_pool.h"
 #include "net/deadline.h"
 #include "net/reactor.h"
+#include "net/tls_engine.h"
 
 struct iovec;
+
+namespace millstream::net {
+class Socket;
+}
 
 namespace millstream::http {
 
@@ -36,17 +41,23 @@ class Transport {
   virtual Result<size_t> read_some(char* data, size_t size, int64_t deadline_ns) = 0;
   virtual Status write_all(iovec* parts, int count, int64_t deadline_ns, size_t* sent) = 0;
   // False when the other side has closed or sent something unasked.
-  virtual bool is_idle() const = 0;
+  virtual bool is_idle() = 0;
+  // What a later connection may resume; empty when there is nothing new.
+  virtual net::TlsSession take_session() { return {}; }
 };
 
+// http URLs are asked of it in absolute form, https URLs through a tunnel (CONNECT).
 struct Proxy {
   std::string host;  // empty: none
   int port = 0;
+  std::string authorization;  // value of Proxy-Authorization; empty: none
+  Headers connect_headers;    // more fields of the CONNECT request
 };
 
 struct ClientRequest {
   std::string method = "POST";
-  Url url;                // http only
+  Url url;
+  std::shared_ptr<const net::TlsContext> tls;  // for https URLs
   Headers headers;        // Host, Content-Length and Connection are added; Host may be given
   std::string_view body;  // must live until send() returns
   bool sends_empty_body = false;  // Content-Length: 0 also for methods that usually have no body
@@ -91,6 +102,7 @@ struct ClientOptions {
 class ClientPool {
  public:
   static constexpr int64_t kSweepNs = 10 * net::kSecond;
+  static constexpr size_t kSessionsMax = 1000;  // beyond: all are forgotten
 
   explicit ClientPool(net::Reactor& reactor, ClientOptions options = {});
   ~ClientPool();
@@ -106,8 +118,10 @@ class ClientPool {
     int64_t until_ns;
   };
   struct Exchange;
-  Result<std::unique_ptr<Transport>> connect(const std::string& host, int port,
-                                             int64_t deadline_ns);
+  Result<std::unique_ptr<net::Socket>> connect_socket(const std::string& host, int port,
+                                                      int64_t deadline_ns);
+  Result<std::unique_ptr<Transport>> connect(const ClientRequest& request, const std::string& key);
+  void keep_session(const std::string& key, net::TlsSession session);
   std::unique_ptr<Transport> take_idle(const std::string& key);
   void sweep();
   void give_back(const std::string& key, std::unique_ptr<Transport> transport);
@@ -122,6 +136,7 @@ class ClientPool {
   ClientOptions options_;
   std::unordered_map<std::string, std::vector<Idle>> idle_;
   size_t idle_count_ = 0;
+  std::unordered_map<std::string, net::TlsSession> sessions_;  // the newest of each target
   uint64_t connections_made_ = 0;
   net::Timer sweep_timer_;  // drops idle connections that are over or closed
 };

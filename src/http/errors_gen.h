@@ -17,5 +17,13 @@ inline constexpr base::ErrorCode kBadUrl{"MS1353", 1353, base::ExceptionKind::kR
     "The URL '{0}' is not valid: {1}."};
 inline constexpr base::ErrorCode kServerStart{"MS1354", 1354, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The HTTP server cannot start: {0}."};
+inline constexpr base::ErrorCode kBadCoding{"MS1364", 1364, base::ExceptionKind::kMessage, base::Severity::kError,
+    "The body cannot be decompressed: {0}."};
+inline constexpr base::ErrorCode kDecompressedTooLarge{"MS1365", 1365, base::ExceptionKind::kMessage, base::Severity::kError,
+    "The body is larger than {0} bytes when it is decompressed."};
+inline constexpr base::ErrorCode kProxyRefused{"MS1366", 1366, base::ExceptionKind::kSocket, base::Severity::kError,
+    "The proxy at {0}:{1} does not connect to {2}: {3}."};
+inline constexpr base::ErrorCode kNoTlsContext{"MS1367", 1367, base::ExceptionKind::kSocket, base::Severity::kError,
+    "The URL {0} needs TLS, which is not configured for this request."};
 
 }  // namespace millstream::http::errors

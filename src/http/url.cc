@@ -33,7 +33,10 @@ Result<Url> parse_url(std::string_view text) {
   rest.remove_prefix(end);
   url.target = rest.empty() || rest.front() != '/' ? "/" + std::string(rest) : std::string(rest);
   size_t at = authority.rfind('@');
-  if (at != std::string_view::npos) authority.remove_prefix(at + 1);  // user info is not sent
+  if (at != std::string_view::npos) {
+    url.user_info = percent_decode(authority.substr(0, at));
+    authority.remove_prefix(at + 1);
+  }
   std::string_view port;
   if (!authority.empty() && authority.front() == '[') {
     size_t close = authority.find(']');

@@ -13,6 +13,7 @@ struct Url {
   bool is_https = false;
   std::string host;  // without brackets for IPv6
   int port = 80;
+  std::string user_info;          // "user:password", decoded; never sent as part of the URL
   std::string target;             // path and query, begins with '/', never empty
   std::string authority() const;  // for the Host field: port only when not the scheme's
 };

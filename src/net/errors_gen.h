@@ -19,5 +19,21 @@ inline constexpr base::ErrorCode kCancelled{"MS1302", 1302, base::ExceptionKind:
     "The operation {0} was cancelled because the server or the flow is stopping."};
 inline constexpr base::ErrorCode kReactorSetup{"MS1303", 1303, base::ExceptionKind::kFatal, base::Severity::kError,
     "Cannot set up the event loop: {0} failed with {1}."};
+inline constexpr base::ErrorCode kTlsHandshake{"MS1355", 1355, base::ExceptionKind::kSocket, base::Severity::kError,
+    "The TLS handshake with {0} failed: {1}."};
+inline constexpr base::ErrorCode kTlsFailure{"MS1356", 1356, base::ExceptionKind::kSocket, base::Severity::kError,
+    "The TLS connection with {0} broke: {1}."};
+inline constexpr base::ErrorCode kTlsStore{"MS1357", 1357, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The key or trust store '{0}' cannot be used: {1}."};
+inline constexpr base::ErrorCode kTlsJavaStore{"MS1358", 1358, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The key or trust store '{0}' is a Java key store, which is not supported. Convert it with: keytool -importkeystore -srckeystore {0} -destkeystore {1} -deststoretype PKCS12"};
+inline constexpr base::ErrorCode kTlsProtocol{"MS1359", 1359, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The TLS protocol '{0}' is not supported."};
+inline constexpr base::ErrorCode kTlsCipher{"MS1360", 1360, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' is not a usable list of TLS ciphers."};
+inline constexpr base::ErrorCode kTlsNoTrust{"MS1361", 1361, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "Client certificates are asked for, but there is no trust store to check them with."};
+inline constexpr base::ErrorCode kTlsNoKeystore{"MS1362", 1362, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "There is no key store to look for the key alias '{0}' in."};
 
 }  // namespace millstream::net::errors

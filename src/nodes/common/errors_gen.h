@@ -31,5 +31,11 @@ inline constexpr base::ErrorCode kNoResponseNode{"MS1933", 1933, base::Exception
     "No {0} response node with the unique identifier '{1}' is running, so that nothing could take the answer."};
 inline constexpr base::ErrorCode kTooManyOutstanding{"MS1934", 1934, base::ExceptionKind::kRecoverable, base::Severity::kError,
     "The answers to {0} asynchronous requests are awaited already; no more are sent."};
+inline constexpr base::ErrorCode kTooManyRedirects{"MS1843", 1843, base::ExceptionKind::kSocket, base::Severity::kError,
+    "More than {0} redirections, the last one to {1}."};
+inline constexpr base::ErrorCode kNoRevocationLists{"MS1368", 1368, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "Certificates are to be checked for revocation, but no revocation list is configured."};
+inline constexpr base::ErrorCode kNoCredentials{"MS1369", 1369, base::ExceptionKind::kSecurity, base::Severity::kError,
+    "There are no credentials of type '{0}' with the name '{1}'."};
 
 }  // namespace millstream::nodes::common::errors

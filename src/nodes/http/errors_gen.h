@@ -29,7 +29,5 @@ inline constexpr base::ErrorCode kHttpsUnsupported{"MS1841", 1841, base::Excepti
     "The URL {0} needs HTTPS, which is not supported yet."};
 inline constexpr base::ErrorCode kNoUrl{"MS1842", 1842, base::ExceptionKind::kMessage, base::Severity::kError,
     "There is no URL to send to: neither the LocalEnvironment nor the node's property holds a usable one."};
-inline constexpr base::ErrorCode kTooManyRedirects{"MS1843", 1843, base::ExceptionKind::kSocket, base::Severity::kError,
-    "More than {0} redirections, the last one to {1}."};
 
 }  // namespace millstream::nodes::http::errors

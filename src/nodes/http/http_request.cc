@@ -1,5 +1,4 @@
 // HTTPRequest: one exchange with a web service, in the message's fiber (spec C3).
-#include <charconv>
 #include <memory>
 
 #include "base/clock.h"
@@ -7,6 +6,8 @@
 #include "http/client.h"
 #include "net/reactor.h"
 #include "nodes/common/body.h"
+#include "nodes/common/http_send.h"
+#include "nodes/common/identity.h"
 #include "nodes/common/location.h"
 #include "nodes/http/errors_gen.h"
 #include "nodes/http/http_request_properties_gen.h"
@@ -17,109 +18,78 @@
 namespace millstream::nodes::http {
 namespace {
 
-using millstream::http::ClientPool;
-using millstream::http::ClientRequest;
+using common::HttpCall;
+using common::HttpSender;
 using millstream::http::ClientResponse;
 using millstream::http::Url;
 using parsers::headers::HttpField;
 using value::Value;
-
-constexpr int kRedirectsMax = 10;
-constexpr int64_t kTimeoutSecondsMax = 2'147'483;  // as of the property
-
-// Connections are kept by the reactor that made them, since a fiber never leaves it.
-ClientPool& client_pool() {
-  thread_local std::unique_ptr<ClientPool> pool;
-  if (!pool) pool = std::make_unique<ClientPool>(*net::Reactor::current());
-  return *pool;
-}
 
 tree::Element* find_destination(const tree::MessageAssembly& in) {
   tree::Element* e = tree::find_child(in.local_environment, "Destination");
   return e ? tree::find_child(e, "HTTP") : nullptr;
 }
 
-std::string field_text(tree::Element* e) {
-  const Value v = tree::scalar_value(e);
-  if (v.kind == value::Kind::kCharacter) return std::string(v.text());
-  return v.kind == value::Kind::kInteger ? std::to_string(v.integer) : std::string();
-}
-
-std::string text_at(tree::Element* parent, std::string_view name) {
-  tree::Element* e = parent ? tree::find_child(parent, name) : nullptr;
-  return e ? field_text(e) : std::string();
-}
-
 class HttpRequest final : public flow::Node {
  public:
   HttpRequest(HttpRequestProperties properties, common::BodyParserChoice answer,
               common::MessagePlace request_location, common::MessagePlace response_location,
-              common::MessagePlace error_location, millstream::http::Proxy proxy)
+              common::MessagePlace error_location, std::unique_ptr<HttpSender> sender,
+              bool propagates_identity)
       : properties_(std::move(properties)),
         answer_(std::move(answer)),
         request_location_(std::move(request_location)),
         response_location_(std::move(response_location)),
         error_location_(std::move(error_location)),
-        proxy_(std::move(proxy)) {}
+        sender_(std::move(sender)),
+        propagates_identity_(propagates_identity) {}
 
   Status evaluate(flow::Invocation& invocation, const tree::MessageAssembly& in, int) override {
-    ClientRequest request;
-    MS_TRY(prepare(invocation, in, request));
+    HttpCall call = sender_->new_call();
+    MS_TRY(prepare(invocation, in, call));
     std::string body;
-    MS_TRY(write_request_body(invocation, in, request.method, body));
-    request.body = body;
-    Result<ClientResponse> answer = exchange(request);
-    if (!answer.ok()) return http_error(request, std::move(answer).take_status());
+    MS_TRY(write_request_body(invocation, in, call.method, body));
+    call.body = body;
+    Result<ClientResponse> answer = sender_->send(call);
+    if (!answer.ok()) return http_error(call, std::move(answer).take_status());
     ClientResponse response = std::move(answer).value();
     const int status = response.status;
     tree::MessageAssembly out = MS_TRY(make_message(invocation, in, response));
     if (status >= 200 && status < 300) return invocation.propagate(*this, kOut, out);
     if (is_wired(kError)) return invocation.propagate(*this, kError, out);
-    return http_error(request,
-                      base::make_error(errors::kErrorStatus,
-                                       {request.url.authority() + request.url.target, status}));
+    return http_error(call, base::make_error(errors::kErrorStatus,
+                                             {call.url.authority() + call.url.target, status}));
   }
 
  private:
   // As the product nests them: what went wrong below the request it went wrong for.
-  static Status http_error(const ClientRequest& request, Status cause) {
+  static Status http_error(const HttpCall& call, Status cause) {
     const std::string line =
-        request.method + " " + request.url.target + (request.is_http10 ? " HTTP/1.0" : " HTTP/1.1");
+        call.method + " " + call.url.target + (call.is_http10 ? " HTTP/1.0" : " HTTP/1.1");
     return base::wrap_error(base::make_error(errors::kHttpError, {line}), std::move(cause));
   }
 
   static constexpr int kError = 1;
   static constexpr int kOut = 2;
 
-  Status prepare(flow::Invocation& invocation, const tree::MessageAssembly& in,
-                 ClientRequest& request) {
+  Status prepare(flow::Invocation& invocation, const tree::MessageAssembly& in, HttpCall& call) {
     tree::TreeContext& context = invocation.context();
     tree::Element* destination = find_destination(in);
     tree::Element* folder = tree::find_domain(in.root, "HTTPRequestHeader");
-    request.url = MS_TRY(choose_url(context, destination, folder));
-    request.method =
-        text_at(destination ? tree::find_child(destination, "RequestLine") : nullptr, "Method");
-    if (request.method.empty()) request.method = method_name();
-    append_query(destination, request.url);
+    call.url = MS_TRY(choose_url(context, destination, folder));
+    call.method = method_name();
+    MS_TRY(HttpSender::apply_overrides(destination, call));
     if (folder) {
       std::vector<HttpField> fields;
       MS_TRY(parsers::headers::collect_http_fields(context, folder, fields));
-      for (const HttpField& f : fields) request.headers.add(f.name, f.value);
+      for (const HttpField& f : fields) call.headers.add(f.name, f.value);
     }
-    add_default_headers(invocation.context(), in, request);
-    request.is_http10 = properties_.http_version == HttpRequestProperties::HttpVersion::k10;
-    request.must_keep_alive = properties_.enable_keep_alive && !request.is_http10;
-    request.proxy = proxy_;
-    int64_t seconds = properties_.timeout_for_server;
-    // Something that is no number must not switch the time-out off.
-    const std::string text = text_at(destination, "Timeout");
-    int64_t wanted = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wanted);
-    if (error == std::errc() && end == text.data() + text.size() && wanted <= kTimeoutSecondsMax) {
-      seconds = wanted;
-    }
-    if (seconds > 0) {
-      request.deadline_ns = net::Reactor::current()->refresh_now() + seconds * net::kSecond;
+    add_default_headers(invocation.context(), in, call);
+    if (call.is_http10) call.keeps_alive = false;
+    if (propagates_identity_) {
+      common::Identity identity = common::identity_to_send(in.root);
+      call.user_info = std::move(identity.user_info);
+      call.bearer_token = std::move(identity.bearer_token);
     }
     return {};
   }
@@ -131,15 +101,12 @@ class HttpRequest final : public flow::Node {
         folder
             ? std::string(parsers::headers::http_field_text(context, folder, "X-Original-HTTP-URL"))
             : std::string(),
-        text_at(destination, "RequestURL"), properties_.url_specifier};
+        common::http_field_value(destination, "RequestURL"), properties_.url_specifier};
     Status problem;
     for (const std::string& candidate : candidates) {
       if (candidate.empty()) continue;
       Result<Url> url = millstream::http::parse_url(candidate);
-      if (url.ok()) {
-        if (url.value().is_https) return base::make_error(errors::kHttpsUnsupported, {candidate});
-        return url;
-      }
+      if (url.ok()) return url;
       problem = std::move(url).take_status();
     }
     if (problem.ok()) return base::make_error(errors::kNoUrl);
@@ -152,31 +119,19 @@ class HttpRequest final : public flow::Node {
     return kNames[static_cast<size_t>(properties_.http_method)];
   }
 
-  static void append_query(tree::Element* destination, Url& url) {
-    tree::Element* query = destination ? tree::find_child(destination, "QueryString") : nullptr;
-    if (!query) return;
-    char separator = url.target.find('?') == std::string::npos ? '?' : '&';
-    for (tree::Element* e = tree::first_child(query); e; e = tree::next_sibling(e)) {
-      url.target += separator;
-      url.target += millstream::http::percent_encode(e->local_name()) + "=" +
-                    millstream::http::percent_encode(field_text(e));
-      separator = '&';
-    }
-  }
-
   static bool sends_body(const std::string& method) {
     return method == "POST" || method == "PUT" || method == "PATCH";
   }
 
   void add_default_headers(tree::TreeContext& context, const tree::MessageAssembly& in,
-                           ClientRequest& request) const {
-    if (!properties_.generate_default_http_headers || !sends_body(request.method)) return;
-    if (!request.headers.has("Content-Type")) {
-      request.headers.add("Content-Type", common::content_type(context, in.root));
+                           HttpCall& call) const {
+    if (!properties_.generate_default_http_headers || !sends_body(call.method)) return;
+    if (!call.headers.has("Content-Type")) {
+      call.headers.add("Content-Type", common::content_type(context, in.root));
     }
-    if (!request.headers.has("SOAPAction") &&
-        request.headers.get("Content-Type").find("text/xml") != std::string_view::npos) {
-      request.headers.add("SOAPAction", "\"\"");
+    if (!call.headers.has("SOAPAction") &&
+        call.headers.get("Content-Type").find("text/xml") != std::string_view::npos) {
+      call.headers.add("SOAPAction", "\"\"");
     }
   }
 
@@ -204,26 +159,6 @@ class HttpRequest final : public flow::Node {
     tree::SerialiseOptions options;
     options.mode = tree::BitStreamMode::kFolder;
     return domain->serialise(invocation.context(), e, options, body);
-  }
-
-  Result<ClientResponse> exchange(ClientRequest& request) {
-    for (int redirects = 0;; ++redirects) {
-      ClientResponse response = MS_TRY(client_pool().send(request));
-      if (!properties_.follow_redirection || !millstream::http::is_redirect(response)) {
-        return response;
-      }
-      if (redirects == kRedirectsMax) {
-        return base::make_error(errors::kTooManyRedirects,
-                                {kRedirectsMax, response.headers.get("Location")});
-      }
-      request.method = millstream::http::redirect_method(response.status, request.method);
-      if (!sends_body(request.method)) request.body = {};
-      request.url =
-          MS_TRY(millstream::http::resolve_redirect(request.url, response.headers.get("Location")));
-      if (request.url.is_https) {
-        return base::make_error(errors::kHttpsUnsupported, {request.url.authority()});
-      }
-    }
   }
 
   Result<tree::MessageAssembly> make_message(flow::Invocation& invocation,
@@ -318,18 +253,27 @@ class HttpRequest final : public flow::Node {
   const common::MessagePlace request_location_;
   const common::MessagePlace response_location_;
   const common::MessagePlace error_location_;
-  const millstream::http::Proxy proxy_;
+  const std::unique_ptr<HttpSender> sender_;
+  const bool propagates_identity_;
 };
 
-Result<millstream::http::Proxy> parse_proxy(const std::string& location) {
-  millstream::http::Proxy proxy;
-  if (location.empty()) return proxy;
-  const std::string text =
-      location.find("://") == std::string::npos ? "http://" + location : location;
-  Url url = MS_TRY(millstream::http::parse_url(text));
-  proxy.host = url.host;
-  proxy.port = url.port;
-  return proxy;
+common::HttpSendSettings send_settings(const HttpRequestProperties& p) {
+  static constexpr const char* kCompressions[] = {"none", "gzip", "zlib", "deflate"};
+  common::HttpSendSettings s;
+  s.timeout_s = p.timeout_for_server;
+  s.follows_redirects = p.follow_redirection;
+  s.keeps_alive = p.enable_keep_alive;
+  s.is_http10 = p.http_version == HttpRequestProperties::HttpVersion::k10;
+  s.proxy_location = p.http_proxy_location;
+  s.compression = kCompressions[static_cast<size_t>(p.request_compression_type)];
+  s.compression_bytes_min = p.minimum_request_compression_size;
+  s.accepts_compressed = p.accept_compressed_responses;
+  s.tls.choice = {p.protocol, p.allowed_ciphers, p.key_alias};
+  s.tls.checks_host_name = p.hostname_checking;
+  s.tls.checks_revocation = p.enable_crl_check || p.ssl_crl;
+  s.security_identity = p.security_identity;
+  s.likely_url = p.url_specifier;
+  return s;
 }
 
 }  // namespace
@@ -346,10 +290,14 @@ Result<std::unique_ptr<flow::Node>> create_http_request(flow::NodeBuildContext& 
       MS_TRY(common::MessagePlace::parse(properties.response_msg_location_in_tree));
   common::MessagePlace error_location =
       MS_TRY(common::MessagePlace::parse(properties.error_msg_location_in_tree));
-  millstream::http::Proxy proxy = MS_TRY(parse_proxy(properties.http_proxy_location));
+  const bool propagates_identity =
+      MS_TRY(common::propagates_identity(properties.security_profile_name));
+  std::unique_ptr<HttpSender> sender =
+      MS_TRY(HttpSender::create(send_settings(properties), context.services));
   return std::unique_ptr<flow::Node>(
       new HttpRequest(std::move(properties), std::move(answer), std::move(request_location),
-                      std::move(response_location), std::move(error_location), std::move(proxy)));
+                      std::move(response_location), std::move(error_location), std::move(sender),
+                      propagates_identity));
 }
 
 }  // namespace millstream::nodes::http

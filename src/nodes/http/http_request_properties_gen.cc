@@ -37,22 +37,21 @@ Result<HttpRequestProperties> read_http_request_properties(const flow::PropertyS
   reader.read_text("errorMsgLocationInTree", out.error_msg_location_in_tree);
   reader.read_boolean("generateDefaultHttpHeaders", out.generate_default_http_headers);
   reader.ignore("acceptUndefinedErrorStatuses");
-  reader.ignore("acceptCompressedResponses");
-  reader.refuse_unless("requestCompressionType", "none", "compressed requests are not supported yet.");
+  reader.read_boolean("acceptCompressedResponses", out.accept_compressed_responses);
   {
     static constexpr std::string_view kValues[] = {"none", "gzip", "zlib", "deflate"};
     out.request_compression_type = static_cast<HttpRequestProperties::RequestCompressionType>(
         reader.read_choice("requestCompressionType", kValues, static_cast<size_t>(out.request_compression_type), false));
   }
-  reader.ignore("minimumRequestCompressionSize");
-  reader.ignore("protocol");
-  reader.ignore("allowedCiphers");
-  reader.ignore("hostnameChecking");
-  reader.ignore("keyAlias");
-  reader.ignore("enableCRLCheck");
-  reader.ignore("sslCRL");
-  reader.refuse_unless("securityProfileName", "", "security profiles are not supported yet.");
+  reader.read_integer("minimumRequestCompressionSize", 0, 1073741824, out.minimum_request_compression_size);
+  reader.read_text("protocol", out.protocol);
+  reader.read_text("allowedCiphers", out.allowed_ciphers);
+  reader.read_boolean("hostnameChecking", out.hostname_checking);
+  reader.read_text("keyAlias", out.key_alias);
+  reader.read_boolean("enableCRLCheck", out.enable_crl_check);
+  reader.read_boolean("sslCRL", out.ssl_crl);
   reader.read_text("securityProfileName", out.security_profile_name);
+  reader.read_text("securityIdentity", out.security_identity);
   reader.refuse_unless("policyUrl", "", "HTTPRequest policies are not supported yet.");
   reader.read_text("policyUrl", out.policy_url);
   {

@@ -60,10 +60,34 @@ struct HttpRequestProperties {
   std::string error_msg_location_in_tree = "OutputRoot";
   // Add Content-Type and SOAPAction when the flow sets none.
   bool generate_default_http_headers = true;
-  // Compression of the request.
+  // Ask for compressed answers and unpack them; without it a compressed answer stays as it
+  // is.
+  bool accept_compressed_responses = false;
+  // Compression of the request: zlib is Content-Encoding deflate in the zlib format, deflate
+  // the same without its frame.
   RequestCompressionType request_compression_type = RequestCompressionType::kNone;
-  // Security profile.
+  // Smaller requests are not compressed. In bytes.
+  int64_t minimum_request_compression_size = 0;
+  // TLS version of https URLs: TLS (1.2 or 1.3), TLSv1.2 or TLSv1.3; older ones are refused
+  // when the URL is https.
+  std::string protocol = "TLS";
+  // TLS ciphers, names of IANA or OpenSSL; empty: those of OpenSSL.
+  std::string allowed_ciphers;
+  // The certificate must be for the host of the URL. Certificates are verified either way.
+  bool hostname_checking = false;
+  // Entry of the server's key store to identify with; empty: the first, if there is a key
+  // store.
+  std::string key_alias;
+  // Refuse certificates that the server's revocation lists name, and those without a list.
+  bool enable_crl_check = false;
+  // The same as enableCRLCheck.
+  bool ssl_crl = false;
+  // Default Propagation sends the identity of Properties as basic credentials (or, of type
+  // OAuth or JWT, as a bearer token); other profiles are refused.
   std::string security_profile_name;
+  // Entry of type http in the server's Credentials that is sent as basic credentials or
+  // bearer token.
+  std::string security_identity;
   // HTTPRequest policy.
   std::string policy_url;
   // When the answer is parsed: when it is needed, or at once.

@@ -1,0 +1,27 @@
+// The identity of a message: what securityProfileName of a node means, and the Identity fields of
+// the Properties folder. Profiles that ask an outside service (LDAP, WS-Trust, TFIM, Kerberos) are
+// refused while loading.
+// Thread: that of the message; the checks while loading.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "tree/assembly.h"
+
+namespace millstream::nodes::common {
+
+// The profile that takes the identity along and checks nothing.
+inline constexpr std::string_view kPropagationProfile = "Default Propagation";
+
+// True for the profile above, false for none (also "No Security"); an error for all others.
+Result<bool> propagates_identity(std::string_view profile);
+
+struct Identity {
+  std::string user_info;  // "user:password"
+  std::string bearer_token;
+};
+// The mapped identity of Properties, else the source's; empty fields when there is none.
+Identity identity_to_send(tree::Element* root);
+
+}  // namespace millstream::nodes::common
