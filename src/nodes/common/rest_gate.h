@@ -21,7 +21,7 @@ class FaultWriter {
  public:
   virtual ~FaultWriter() = default;
   // Fills content type and body; the status is the caller's.
-  virtual void write(const base::Error& error, http::Response& response) const = 0;
+  virtual void write(const base::Error& error, millstream::http::Response& response) const = 0;
 };
 
 class RestGate {
@@ -30,10 +30,10 @@ class RestGate {
   // Whether the HTTPInput nodes of this flow ("gen.Orders") belong to the API.
   virtual bool is_for(std::string_view flow_name) const = 0;
   // `base_path` is that of the node's URL, without '/' at the end. False: it has been replied to.
-  virtual bool admit(http::RequestRef& request, std::string_view base_path,
+  virtual bool admit(millstream::http::RequestRef& request, std::string_view base_path,
                      const std::shared_ptr<const FaultWriter>& faults) = 0;
   // For an admitted request: REST.Input and the label to route to, below `local_environment`.
-  virtual void describe(const http::Request& request, std::string_view base_path,
+  virtual void describe(const millstream::http::Request& request, std::string_view base_path,
                         tree::TreeContext& context, tree::Element* local_environment) const = 0;
 };
 

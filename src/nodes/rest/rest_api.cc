@@ -21,9 +21,9 @@ constexpr int kUnsupportedMediaTypeStatus = 415;
 constexpr int kInternalError = 500;
 constexpr int kNotImplementedStatus = 501;
 
-void reply_with_fault(http::RequestRef& request, int status, const Status& problem,
+void reply_with_fault(millstream::http::RequestRef& request, int status, const Status& problem,
                       const common::FaultWriter& faults, std::string_view allow = {}) {
-  http::Response* response = request->claim_reply();
+  millstream::http::Response* response = request->claim_reply();
   if (!response) return;
   response->status = status;
   if (!allow.empty()) response->headers.add("Allow", allow);
@@ -32,13 +32,14 @@ void reply_with_fault(http::RequestRef& request, int status, const Status& probl
 }
 
 // What is below the base path: "" for the base path itself.
-std::string_view path_below(const http::Request& request, std::string_view base_path) {
+std::string_view path_below(const millstream::http::Request& request, std::string_view base_path) {
   std::string_view path = request.path();
   if (path.starts_with(base_path)) path.remove_prefix(base_path.size());
   return path;
 }
 
-model::RawRequest raw_request(const http::Request& request, const model::PathMatch& match) {
+model::RawRequest raw_request(const millstream::http::Request& request,
+                              const model::PathMatch& match) {
   model::RawRequest raw;
   raw.path = &match.parameters;
   raw.query = request.query();
@@ -110,13 +111,13 @@ std::string media_type_list(const std::vector<model::MediaType>& list) {
 }
 
 // Looks at the reply of the flow before the client does.
-class CheckedReply final : public http::ReplyFilter {
+class CheckedReply final : public millstream::http::ReplyFilter {
  public:
   CheckedReply(std::shared_ptr<const RestApi> api, const model::Operation& operation,
                std::shared_ptr<const common::FaultWriter> faults)
       : api_(std::move(api)), operation_(operation), faults_(std::move(faults)) {}
 
-  void before_send(http::Request&, http::Response& response) override {
+  void before_send(millstream::http::Request&, millstream::http::Response& response) override {
     Status status = api_->check_reply(operation_, response);
     if (status.ok()) return;
     base::log_error(status.error());
@@ -166,7 +167,7 @@ std::shared_ptr<RestApi> RestApi::create(std::shared_ptr<const model::ApiDocumen
   return std::shared_ptr<RestApi>(new RestApi(std::move(document), std::move(options), names));
 }
 
-bool RestApi::admit(http::RequestRef& request, std::string_view base_path,
+bool RestApi::admit(millstream::http::RequestRef& request, std::string_view base_path,
                     const std::shared_ptr<const common::FaultWriter>& faults) {
   const std::string_view path = path_below(*request, base_path);
   const std::string_view method = request->method();
@@ -177,7 +178,7 @@ bool RestApi::admit(http::RequestRef& request, std::string_view base_path,
     return false;
   }
   if (!match.operation && method == "OPTIONS") {
-    if (http::Response* response = request->claim_reply()) {
+    if (millstream::http::Response* response = request->claim_reply()) {
       response->status = kNoContent;
       response->headers.add("Allow", match.allow + ", OPTIONS");
       request->send_reply();
@@ -211,8 +212,9 @@ bool RestApi::admit(http::RequestRef& request, std::string_view base_path,
   return true;
 }
 
-int RestApi::check_request(const http::Request& request, const model::Operation& operation,
-                           const model::PathMatch& match, Status& problem) const {
+int RestApi::check_request(const millstream::http::Request& request,
+                           const model::Operation& operation, const model::PathMatch& match,
+                           Status& problem) const {
   std::string problems;
   for (const model::ParameterValue& v :
        model::decode_parameters(operation, raw_request(request, match))) {
@@ -225,7 +227,7 @@ int RestApi::check_request(const http::Request& request, const model::Operation&
   return check_body(request, operation, problem);
 }
 
-int RestApi::check_body(const http::Request& request, const model::Operation& operation,
+int RestApi::check_body(const millstream::http::Request& request, const model::Operation& operation,
                         Status& problem) const {
   auto invalid = [&problem](const std::string& text) {
     problem = base::make_error(errors::kInvalidRequest, {text});
@@ -248,7 +250,7 @@ int RestApi::check_body(const http::Request& request, const model::Operation& op
   }
   if (!type || !type->schema) return 0;
   json::Value value;
-  const std::string_view bare = http::parse_content_type(content_type).media_type;
+  const std::string_view bare = millstream::http::parse_content_type(content_type).media_type;
   if (model::is_json_media_type(text::to_lower(bare))) {
     Result<json::Value> parsed = json::parse(body, {.depth_max = kBodyDepthMax});
     if (!parsed.ok()) return invalid("the body is not JSON: " + parsed.error().text);
@@ -264,7 +266,7 @@ int RestApi::check_body(const http::Request& request, const model::Operation& op
 }
 
 Status RestApi::check_reply(const model::Operation& operation,
-                            const http::Response& response) const {
+                            const millstream::http::Response& response) const {
   const int status = response.status;
   if (!options_.validates_replies || (options_.only_validates_2xx && status / 100 != 2)) return {};
   auto invalid = [&operation](const std::string& text) {
@@ -282,7 +284,8 @@ Status RestApi::check_reply(const model::Operation& operation,
   const std::string_view content_type = response.headers.get("Content-Type");
   const model::MediaType* type = model::find_media_type(reply->media_types, content_type);
   if (!type) return invalid("the media type " + std::string(content_type) + " is not described");
-  const std::string bare = text::to_lower(http::parse_content_type(content_type).media_type);
+  const std::string bare =
+      text::to_lower(millstream::http::parse_content_type(content_type).media_type);
   if (!type->schema || !model::is_json_media_type(bare)) return {};
   Result<json::Value> value = json::parse(body, {.depth_max = kBodyDepthMax});
   if (!value.ok()) return invalid("the body is not JSON: " + value.error().text);
@@ -322,7 +325,7 @@ void add_parts(tree::TreeContext& context, tree::Element* parent, const json::Va
   }
 }
 
-std::string full_uri(const http::Request& request) {
+std::string full_uri(const millstream::http::Request& request) {
   const std::string_view target = request.head().target;
   if (!target.starts_with('/')) return std::string(target);
   const std::string_view host = request.headers().get("Host");
@@ -332,7 +335,7 @@ std::string full_uri(const http::Request& request) {
 
 }  // namespace
 
-void RestApi::describe(const http::Request& request, std::string_view base_path,
+void RestApi::describe(const millstream::http::Request& request, std::string_view base_path,
                        tree::TreeContext& context, tree::Element* local_environment) const {
   const model::PathMatch match = document_->match(request.method(), path_below(request, base_path));
   if (!match.operation) return;
@@ -362,7 +365,7 @@ void RestApi::describe(const http::Request& request, std::string_view base_path,
   }
 }
 
-bool RestApi::serve_document(http::RequestRef& request, std::string_view base_path,
+bool RestApi::serve_document(millstream::http::RequestRef& request, std::string_view base_path,
                              std::string_view path) const {
   const std::string_view method = request->method();
   if (method != "GET" && method != "HEAD") return false;

@@ -38,13 +38,14 @@ class RestApi final : public common::RestGate, public std::enable_shared_from_th
                                          RestApiOptions options, base::NameTable& names);
 
   bool is_for(std::string_view flow_name) const override { return flow_name == options_.flow_name; }
-  bool admit(http::RequestRef& request, std::string_view base_path,
+  bool admit(millstream::http::RequestRef& request, std::string_view base_path,
              const std::shared_ptr<const common::FaultWriter>& faults) override;
-  void describe(const http::Request& request, std::string_view base_path,
+  void describe(const millstream::http::Request& request, std::string_view base_path,
                 tree::TreeContext& context, tree::Element* local_environment) const override;
 
   // What is wrong with the reply; success when nothing is, or nothing is asked.
-  Status check_reply(const model::Operation& operation, const http::Response& response) const;
+  Status check_reply(const model::Operation& operation,
+                     const millstream::http::Response& response) const;
   const RestApiOptions& options() const { return options_; }
   const model::ApiDocument& document() const { return *document_; }
 
@@ -52,12 +53,12 @@ class RestApi final : public common::RestGate, public std::enable_shared_from_th
   struct Names;
   RestApi(std::shared_ptr<const model::ApiDocument> document, RestApiOptions options,
           base::NameTable& names);
-  bool serve_document(http::RequestRef& request, std::string_view base_path,
+  bool serve_document(millstream::http::RequestRef& request, std::string_view base_path,
                       std::string_view path) const;
   // 0 when the request fits; else the status to answer with.
-  int check_request(const http::Request& request, const model::Operation& operation,
+  int check_request(const millstream::http::Request& request, const model::Operation& operation,
                     const model::PathMatch& match, Status& problem) const;
-  int check_body(const http::Request& request, const model::Operation& operation,
+  int check_body(const millstream::http::Request& request, const model::Operation& operation,
                  Status& problem) const;
 
   const std::shared_ptr<const model::ApiDocument> document_;  // shared with other nodes
