@@ -8,6 +8,7 @@
 #include "http/url.h"
 #include "net/reactor.h"
 #include "nodes/common/body.h"
+#include "nodes/common/rest_gate.h"
 #include "nodes/http/errors_gen.h"
 #include "nodes/http/fault.h"
 #include "nodes/http/http_input_properties_gen.h"
@@ -82,15 +83,31 @@ class HttpInputHandler final : public UrlHandler {
   HttpInput& node_;
 };
 
+// The faults of a node, for a REST gate; what a reply still needs when the node has gone.
+class NodeFaults final : public common::FaultWriter {
+ public:
+  explicit NodeFaults(FaultFormat format) : format_(format) {}
+  void write(const base::Error& error, millstream::http::Response& response) const override {
+    Fault fault = make_fault(format_, error.id_with_letter() + ": " + error.text, nullptr);
+    response.headers.add("Content-Type", fault.content_type);
+    response.body = std::move(fault.body);
+  }
+
+ private:
+  const FaultFormat format_;
+};
+
 class HttpInput final : public flow::Node {
  public:
   HttpInput(HttpInputProperties properties, UrlPattern pattern, common::BodyParserChoice body,
-            const InputNames& names, HttpListener& listener)
+            const InputNames& names, HttpListener& listener, common::RestGate* gate)
       : names_(names),
         properties_(std::move(properties)),
         pattern_(std::move(pattern)),
         body_(std::move(body)),
-        listener_(listener) {}
+        listener_(listener),
+        gate_(gate),
+        faults_(std::make_shared<NodeFaults>(static_cast<FaultFormat>(properties_.fault_format))) {}
 
   Status evaluate(flow::Invocation&, const tree::MessageAssembly&, int) override { return {}; }
 
@@ -125,6 +142,11 @@ class HttpInput final : public flow::Node {
   void time_out(RequestRef& request);
   void reply_fault(RequestRef& request, const std::string& summary, const base::Error* cause);
   uint32_t request_ccsid(const RequestRef& request) const;
+  // Of the URL "/orders/v1*", as OpenAPI writes it.
+  std::string_view base_path() const {
+    const std::string_view path = pattern_.path;
+    return path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
+  }
   int64_t timeout_ns() const { return properties_.timeout_for_client * net::kSecond; }
 
   const InputNames names_;
@@ -132,6 +154,8 @@ class HttpInput final : public flow::Node {
   const UrlPattern pattern_;
   const common::BodyParserChoice body_;
   HttpListener& listener_;
+  common::RestGate* const gate_;                    // null unless the flow is that of a REST API
+  const std::shared_ptr<const NodeFaults> faults_;  // shared by replies that outlive the node
   std::shared_ptr<HttpInputHandler> handler_;
 };
 
@@ -141,6 +165,7 @@ std::string HttpInputHandler::flow_name() const { return node_.flow().name(); }
 std::string HttpInputHandler::application_name() const { return node_.flow().application(); }
 
 void HttpInput::handle(RequestRef request) {
+  if (gate_ && !gate_->admit(request, base_path(), faults_)) return;
   listener_.requests().add(request);
   // The client's time runs while the flow does; after the flow has ended another one may still
   // reply until it is over.
@@ -328,6 +353,7 @@ void HttpInput::add_local_environment(tree::TreeContext& context, tree::Element*
     }
   }
   add_path(context, input, environment, request);
+  if (gate_) gate_->describe(*request, base_path(), context, environment);
 }
 
 void HttpInput::add_path(tree::TreeContext& context, tree::Element* input,
@@ -368,9 +394,11 @@ Result<std::unique_ptr<flow::Node>> create_http_input(flow::NodeBuildContext& co
     context.names.intern_qname("", name);
   }
   body.folder_name = context.names.intern_qname("", body.folder);
+  auto* gate = context.services.find<common::RestGate>();
+  if (gate && !gate->is_for(context.flow_definition.name)) gate = nullptr;
   return std::unique_ptr<flow::Node>(new HttpInput(std::move(properties), std::move(pattern),
                                                    std::move(body), InputNames(context.names),
-                                                   *listener));
+                                                   *listener, gate));
 }
 
 }  // namespace millstream::nodes::http
