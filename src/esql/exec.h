@@ -96,6 +96,9 @@ class ExprNode : public NodeBase {
   virtual Status eval_ref(Frame& f, Ref& out) const;
   // kList
   virtual Status for_each(Frame& f, ItemSink& sink) const;
+  // The quick lane (esql/quick.h), where it may be worth trying: a value, or NULL to decline.
+  virtual bool is_quick() const { return false; }
+  virtual value::Value quick(Frame&) const { return {}; }
   virtual const value::Value* constant() const { return nullptr; }
   virtual const PathNode* path() const { return nullptr; }
   // The frame slot when this is a local scalar variable, else -1.
@@ -113,7 +116,7 @@ class StmtNode : public NodeBase {
 class SimpleStmt : public StmtNode {
  public:
   using StmtNode::StmtNode;
-  Flow run(Frame& f) const final;
+  Flow run(Frame& f) const override;
   virtual Status execute(Frame& f) const = 0;
 };
 

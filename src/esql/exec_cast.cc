@@ -4,6 +4,7 @@
 #include "esql/builtin.h"
 #include "esql/compile.h"
 #include "esql/errors_gen.h"
+#include "esql/exec_path.h"
 
 namespace millstream::esql {
 
@@ -14,6 +15,15 @@ namespace {
 
 // The usual texts of messages; anything else goes the long way.
 bool try_cast_text(std::string_view s, Kind to, Value& out) {
+  int64_t coefficient = 0;
+  int32_t exponent = 0;
+  if (to != Kind::kFloat &&
+      quick::short_number(s.data(), static_cast<uint32_t>(s.size()), &coefficient, &exponent)) {
+    if (to == Kind::kInteger && exponent != 0) return false;
+    out = to == Kind::kInteger ? Value::make_integer(coefficient)
+                               : Value::make_inline_decimal(coefficient, exponent);
+    return true;
+  }
   if (s.empty() || s.size() > 19) return false;
   const char* p = s.data();
   const char* const end = p + s.size();
@@ -57,6 +67,17 @@ class SimpleCastNode : public ExprNode {
   SimpleCastNode(const ast::CastExpr& e, const ExprNode* source)
       : ast_(e), target_(e.target), source_(source) {
     is_plain_ = target_.precision < 0 && target_.scale < 0;
+    is_number_ = is_plain_ && (target_.kind == Kind::kInteger || target_.kind == Kind::kDecimal ||
+                               target_.kind == Kind::kFloat);
+    path_ = source->path();
+  }
+  bool is_quick() const override { return is_number_ && source_->is_quick(); }
+  Value quick(Frame& f) const override {
+    const Value v = path_ ? path_->quick(f) : source_->quick(f);
+    if (v.kind == target_.kind) return v;
+    Value out;
+    if (v.kind == Kind::kCharacter && try_cast_text(v.text(), target_.kind, out)) return out;
+    return {};
   }
   Status eval(Frame& f, Value& out) const override {
     Value v;
@@ -70,10 +91,7 @@ class SimpleCastNode : public ExprNode {
         out = v;
         return {};
       }
-      if (v.kind == Kind::kCharacter &&
-          (target_.kind == Kind::kInteger || target_.kind == Kind::kDecimal ||
-           target_.kind == Kind::kFloat) &&
-          try_cast_text(v.text(), target_.kind, out)) {
+      if (v.kind == Kind::kCharacter && is_number_ && try_cast_text(v.text(), target_.kind, out)) {
         return {};
       }
       if (v.kind == Kind::kInteger && target_.kind == Kind::kCharacter) {
@@ -90,7 +108,9 @@ class SimpleCastNode : public ExprNode {
   const ast::CastExpr& ast_;
   CastTarget target_;
   const ExprNode* source_;
+  const PathNode* path_;  // the source when it is a path, so that it needs no virtual call
   bool is_plain_;
+  bool is_number_;
 };
 
 class CastNode : public ExprNode {

@@ -2,6 +2,7 @@
 #include "esql/exec_control.h"
 
 #include "esql/errors_gen.h"
+#include "esql/quick.h"
 #include "esql/shared.h"
 
 namespace millstream::esql {
@@ -257,11 +258,16 @@ class ForNode : public StmtNode {
 
   Flow run_in_place(Frame& f, Ref item, const StepMatch& m) const {
     Flow flow = Flow::kNext;
-    for (tree::Element* e = first_match(m, item.element); e; e = next_match(m, e)) {
+    const bool is_name = m.mode == StepMatch::Mode::kExact && !m.has_type;
+    const base::QName* name = m.qname;
+    tree::Element* e =
+        is_name ? quick::child_named(item.element, name) : first_match(m, item.element);
+    while (e) {
       if (f.x.tree().has_parse_error()) break;
       item.element = e;
       flow = run_item(f, item);
       if (flow != Flow::kNext) break;
+      e = is_name ? quick::sibling_named(tree::next_sibling(e), name) : next_match(m, e);
     }
     if (flow == Flow::kNext) {
       Status s = f.x.check_parse();
@@ -277,7 +283,8 @@ class ForNode : public StmtNode {
     Flow flow = body_->run(f);
     if (flow == Flow::kIterate && f.jump_target == ast) flow = Flow::kNext;
     if (flow != Flow::kNext) return flow;
-    Status s = f.x.check_loop();
+    if (__builtin_expect(++f.x.loop_count < Execution::kLoopsPerBudgetCheck, 1)) return flow;
+    Status s = f.x.spend_budget();
     return s.ok() ? Flow::kNext : f.x.fail_raw(f, std::move(s));
   }
 

@@ -6,6 +6,7 @@
 #include "esql/builtin.h"
 #include "esql/compile.h"
 #include "esql/errors_gen.h"
+#include "esql/quick.h"
 #include "value/decimal.h"
 
 namespace millstream::esql {
@@ -64,6 +65,8 @@ class LiteralNode : public ExprNode {
     return {};
   }
   const Value* constant() const override { return &value_; }
+  bool is_quick() const override { return true; }
+  Value quick(Frame&) const override { return value_; }
 
  private:
   Value value_;
@@ -71,15 +74,20 @@ class LiteralNode : public ExprNode {
 
 class LocalNode : public ExprNode {
  public:
-  explicit LocalNode(uint32_t slot) : slot_(slot) {}
+  LocalNode(uint32_t slot, Kind kind)
+      : slot_(slot),
+        is_number_(kind == Kind::kInteger || kind == Kind::kDecimal || kind == Kind::kFloat) {}
   Status eval(Frame& f, Value& out) const override {
     out = f.slots[slot_].value;
     return {};
   }
   int32_t local_slot() const override { return static_cast<int32_t>(slot_); }
+  bool is_quick() const override { return is_number_; }
+  Value quick(Frame& f) const override { return f.slots[slot_].value; }
 
  private:
   uint32_t slot_;
+  bool is_number_;
 };
 
 class GlobalNode : public ExprNode {
@@ -157,7 +165,7 @@ const ExprNode* compile_path_value(Compiler& c, const ast::PathExpr& e) {
       if (!is_scalar || !e.steps.empty()) break;
       if (v.has_literal) return compile_literal(c, v.literal);
       if (v.storage == ast::Storage::kLocal || v.storage == ast::Storage::kParameter) {
-        return c.make<LocalNode>(v.slot);
+        return c.make<LocalNode>(v.slot, v.type.scalar.kind);
       }
       return c.make<GlobalNode>(v);
     }
@@ -201,12 +209,26 @@ class ArithmeticNode : public ExprNode {
         left_(left),
         right_(right),
         exact_left_(exact_literal(*e.left)),
-        exact_right_(exact_literal(*e.right)) {}
+        exact_right_(exact_literal(*e.right)),
+        is_quick_(op_ != ArithmeticOp::kDivide && exact_left_.is_null() && exact_right_.is_null() &&
+                  left->is_quick() && right->is_quick()) {}
+  bool is_quick() const override { return is_quick_; }
+  Value quick(Frame& f) const override {
+    Value a = left_->quick(f);
+    if (__builtin_expect(a.is_null(), 0)) return a;
+    Value b = right_->quick(f);
+    if (__builtin_expect(b.is_null(), 0)) return b;
+    return quick::arithmetic(op_, a, b);
+  }
   Status eval(Frame& f, Value& out) const override {
     Value a, b;
     MS_TRY(left_->eval(f, a));
     MS_TRY(right_->eval(f, b));
-    if (try_fast(a, b, out)) return {};
+    Value quick = quick::arithmetic(op_, a, b);
+    if (!quick.is_null()) {
+      out = quick;
+      return {};
+    }
     use_exact_literals(exact_left_, exact_right_, a, b);
     Status s = arithmetic(f.x.ctx, op_, a, b, out);
     if (__builtin_expect(!s.ok(), 0)) return expression_error(f, ast_, std::move(s), {a, b});
@@ -214,32 +236,12 @@ class ArithmeticNode : public ExprNode {
   }
 
  private:
-  bool try_fast(const Value& a, const Value& b, Value& out) const {
-    if (a.kind == Kind::kInteger && b.kind == Kind::kInteger) {
-      int64_t r = 0;
-      bool overflows = true;
-      if (op_ == ArithmeticOp::kAdd) overflows = __builtin_add_overflow(a.integer, b.integer, &r);
-      if (op_ == ArithmeticOp::kSubtract) {
-        overflows = __builtin_sub_overflow(a.integer, b.integer, &r);
-      }
-      if (op_ == ArithmeticOp::kMultiply) {
-        overflows = __builtin_mul_overflow(a.integer, b.integer, &r);
-      }
-      if (overflows) return false;
-      out = Value::make_integer(r);
-      return true;
-    }
-    if (a.kind == Kind::kDecimal && b.kind == Kind::kDecimal) {
-      if (op_ == ArithmeticOp::kAdd) return value::try_add_inline(a, b, out);
-      if (op_ == ArithmeticOp::kSubtract) return value::try_subtract_inline(a, b, out);
-    }
-    return false;
-  }
   const ast::BinaryExpr& ast_;
   ArithmeticOp op_;
   const ExprNode* left_;
   const ExprNode* right_;
   Value exact_left_, exact_right_;
+  bool is_quick_;
 };
 
 // a || b || c ... as one operator: the parts may be many, and the result is written once.

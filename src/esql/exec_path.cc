@@ -235,7 +235,24 @@ Element* correlation_element(Execution& x, ast::Correlation c) {
 
 }  // namespace
 
+void PathNode::find_quick_names() {
+  for (const StepNode& s : steps) {
+    const bool is_name = s.is_fixed && s.index_kind == ast::IndexKind::kNone &&
+                         s.fixed.mode == StepMatch::Mode::kExact && !s.fixed.has_type;
+    if (!is_name) {
+      quick_names.clear();
+      return;
+    }
+    quick_names.push_back(s.fixed.qname);
+  }
+}
+
 void PathNode::decide_start() {
+  decide_start_kind();
+  if (start_kind != Start::kGeneral) find_quick_names();
+}
+
+void PathNode::decide_start_kind() {
   if (root_index || ast->root_index != ast::IndexKind::kNone) return;
   if (ast->ref == ast::RefKind::kVariable) {
     const ast::Variable& v = *ast->variable;
@@ -302,7 +319,8 @@ Status PathNode::find_steps(Frame& f, Ref& out, size_t count) const {
   for (size_t i = 0; i < count && e; ++i) {
     const StepNode& s = steps[i];
     if (s.is_fixed && s.index_kind == ast::IndexKind::kNone) {
-      e = first_match(s.fixed, e);
+      const bool is_name = s.fixed.mode == StepMatch::Mode::kExact && !s.fixed.has_type;
+      e = is_name ? quick::child_named(e, s.fixed.qname) : first_match(s.fixed, e);
       continue;
     }
     if (s.is_simple_index()) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "esql/exec.h"
+#include "esql/quick.h"
 
 namespace millstream::esql {
 
@@ -48,7 +49,7 @@ tree::Element* create_child(Frame& f, const Ref& parent, const base::QName* name
 Result<int64_t> eval_index(Frame& f, const ExprNode& index);
 Status check_writable(const Ref& ref);
 
-class PathNode : public ExprNode {
+class PathNode final : public ExprNode {
  public:
   explicit PathNode(const ast::PathExpr& e) : ast(&e) {}
 
@@ -57,6 +58,19 @@ class PathNode : public ExprNode {
   Status eval_ref(Frame& f, Ref& out) const override { return find(f, out); }
   Status for_each(Frame& f, ItemSink& sink) const override;
   const PathNode* path() const override { return this; }
+  bool is_quick() const override { return !quick_names.empty(); }
+  value::Value quick(Frame& f) const override {
+    tree::Element* e = quick_start(f);
+    for (const base::QName* name : quick_names) {
+      if (!e) return {};
+      e = quick::child_named(e, name);
+    }
+    // An open element may still become a folder.
+    if (!e || e->is_open() || f.x.tree().has_parse_error()) return {};
+    value::Value v = e->scalar;
+    v.spare = 0;
+    return v;
+  }
 
   // Where the path starts. Null element: the variable refers to nothing.
   Status start(Frame& f, Ref& out) const {
@@ -96,7 +110,7 @@ class PathNode : public ExprNode {
   }
   const ast::Variable* variable() const { return ast->variable; }
 
-  // How the start is found; decided once.
+  // How the start is found; decided once, when the steps are there.
   enum class Start : uint8_t { kGeneral, kLocal, kRoot };
   void decide_start();
 
@@ -107,6 +121,19 @@ class PathNode : public ExprNode {
   std::vector<StepNode> steps;
   const ExprNode* root_index = nullptr;
   bool is_list = false;
+  // The steps when all are plain names, else empty.
+  std::vector<const base::QName*> quick_names;
+
+ private:
+  // Null: missing, or not for the quick lane.
+  tree::Element* quick_start(Frame& f) const {
+    if (start_kind == Start::kRoot) return f.x.roots[start_index];
+    if (f.x.may_have_deleted) return nullptr;
+    const Ref& ref = f.slots[start_index].ref;
+    return ref.shared ? nullptr : ref.element;
+  }
+  void decide_start_kind();
+  void find_quick_names();
 };
 
 // The value of an element as an expression sees it.

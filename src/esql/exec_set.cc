@@ -124,7 +124,21 @@ namespace {
 class SetLocalNode : public SimpleStmt {
  public:
   SetLocalNode(const ast::SetStmt& s, const ast::Variable& v, const ExprNode* value)
-      : SimpleStmt(s), slot_(v.slot), target_(v.type.scalar), value_(value) {}
+      : SimpleStmt(s),
+        slot_(v.slot),
+        target_(v.type.scalar),
+        value_(value),
+        is_quick_(value->is_quick() && v.type.scalar.kind != Kind::kInterval) {}
+  Flow run(Frame& f) const override {
+    if (is_quick_) {
+      const Value v = value_->quick(f);
+      if (__builtin_expect(v.kind == target_.kind, 1)) {
+        f.slots[slot_].value = v;
+        return Flow::kNext;
+      }
+    }
+    return SimpleStmt::run(f);
+  }
   Status execute(Frame& f) const override {
     Value v;
     MS_TRY(value_->eval(f, v));
@@ -146,6 +160,7 @@ class SetLocalNode : public SimpleStmt {
   uint32_t slot_;
   CastTarget target_;
   const ExprNode* value_;
+  bool is_quick_;
 };
 
 // Any scalar expression to a variable elsewhere or to a field.
