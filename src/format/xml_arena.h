@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "base/arena.h"
+#include "base/assert.h"
 
 namespace millstream::format {
 
@@ -58,6 +59,7 @@ class ArenaText {
   void append(base::Arena& arena, std::string_view s) {
     if (s.empty()) return;
     if (size_ + s.size() > capacity_) grow(arena, s.size());
+    MS_ASSERT(data_ != nullptr);
     std::memcpy(data_ + size_, s.data(), s.size());
     size_ += s.size();
   }

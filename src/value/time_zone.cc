@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <vector>
 
+#include "io/file.h"
 #include "text/utf8.h"
 #include "value/datetime.h"
 #include "value/errors_gen.h"
@@ -110,16 +110,10 @@ const char* read_tzif_body(std::string_view body, const TzifHeader& h, size_t ti
 }
 
 bool read_zone_file(const std::string& path, std::string& out) {
-  FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return false;
-  char buffer[8192];
-  size_t n;
-  while ((n = std::fread(buffer, 1, sizeof buffer, file)) > 0 &&
-         out.size() <= TimeZone::kMaxFileBytes) {
-    out.append(buffer, n);
-  }
-  std::fclose(file);
-  return !out.empty() && out.size() <= TimeZone::kMaxFileBytes;
+  Result<std::string> bytes = io::read_file(path, TimeZone::kMaxFileBytes);
+  if (!bytes.ok() || bytes.value().empty()) return false;
+  out = std::move(bytes.value());
+  return true;
 }
 
 // Names become file names below the zone directory, so nothing that could lead out of it.

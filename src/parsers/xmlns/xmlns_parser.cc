@@ -1,5 +1,7 @@
 #include "parsers/xmlns/xmlns_parser.h"
 
+#include "base/assert.h"
+
 namespace millstream::parsers::xmlns {
 namespace {
 
@@ -29,6 +31,7 @@ bool XmlnsParser::step() {
     case XmlEvent::kStartTag:
       return start_element() || give_up();
     case XmlEvent::kEndTag:
+      MS_ASSERT(tag.user != nullptr);  // an end tag without a start is kError
       end_element(static_cast<Element*>(tag.user), tag.bits);
       return true;
     case XmlEvent::kText:
