@@ -45,5 +45,15 @@ inline constexpr base::ErrorCode kNoFlowsHere{"MS1918", 1918, base::ExceptionKin
     "'{0}' holds no message flows, libraries or policies (a Java, test or other project, or an archive of resources): nothing of it runs."};
 inline constexpr base::ErrorCode kPathNotFound{"MS1919", 1919, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "'{0}' does not exist."};
+inline constexpr base::ErrorCode kNoRestDescriptor{"MS1895", 1895, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' is a REST API without a restapi.descriptor: nothing says which document and flow it is made of."};
+inline constexpr base::ErrorCode kNoRestFlow{"MS1896", 1896, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The flow '{0}' of the REST API is not there."};
+inline constexpr base::ErrorCode kDocumentNotFound{"MS1897", 1897, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The OpenAPI document '{0}' is neither in the project nor in its libraries."};
+inline constexpr base::ErrorCode kUnknownRestOperation{"MS1898", 1898, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "The operation '{0}' has a subflow, but the document '{1}' has no such operationId: no request reaches it."};
+inline constexpr base::ErrorCode kBadValidation{"MS1899", 1899, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The validation type '{0}' is not known."};
 
 }  // namespace millstream::ace::errors

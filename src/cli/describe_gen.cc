@@ -774,6 +774,22 @@ constexpr Topic kTopics[] = {
      "The source of the test does not load: {0}\n"
      "\n"
      "Error, found while loading. Correct the ESQL of the test.\n"},
+    {"error", "MS1647", "Line {0} of the tree is not understood: expected {1} at '{2}'.",
+     "Line {0} of the tree is not understood: expected {1} at '{2}'.\n"
+     "\n"
+     "Error, found while loading. The notation of trees is described in docs/guide/flow-tests.md.\n"},
+    {"error", "MS1648", "This is no path into a tree: '{0}'.",
+     "This is no path into a tree: '{0}'.\n"
+     "\n"
+     "Error, found while loading. Write names with points between them, such as XMLNSC.order[2].@id.\n"},
+    {"error", "MS1649", "'{0}' is no value.",
+     "'{0}' is no value.\n"
+     "\n"
+     "Error, found while loading. Values are written as ESQL literals: 'text', 12, 1.5E0, DECIMAL '1.50', TRUE, DATE '2024-02-29', X'00FF'.\n"},
+    {"error", "MS1650", "Flow {0}, line {1}: {2}.",
+     "Flow {0}, line {1}: {2}.\n"
+     "\n"
+     "Error, found while loading. The notation of flows is described in docs/guide/flow-tests.md.\n"},
     {"error", "MS1651", "The tree '{0}' cannot be changed.",
      "The tree '{0}' cannot be changed.\n"
      "\n"
@@ -1098,6 +1114,14 @@ constexpr Topic kTopics[] = {
      "The destination of Trace node '{0}' is a file, but filePath is empty: it writes nothing.\n"
      "\n"
      "Warning, found while loading. Give filePath, or choose another destination.\n"},
+    {"error", "MS1866", "The ESQL module '{1}' of node '{0}' has database statements that name no data source, and the node's dataSource is empty.",
+     "The ESQL module '{1}' of node '{0}' has database statements that name no data source, and the node's dataSource is empty.\n"
+     "\n"
+     "Warning, found while loading. Set dataSource, in the flow or by an override; until then such a statement raises a DatabaseException.\n"},
+    {"error", "MS1870", "The statement names no data source, and neither does the node.",
+     "The statement names no data source, and neither does the node.\n"
+     "\n"
+     "Error, DatabaseException. Set the node's property dataSource, or write Database.source.schema.table or TO Database.source.\n"},
     {"error", "MS1880", "No operation of this API has the path '{0}'.",
      "No operation of this API has the path '{0}'.\n"
      "\n"
@@ -1150,6 +1174,26 @@ constexpr Topic kTopics[] = {
      "The operation '{0}' was answered with status {1}.\n"
      "\n"
      "Error, MessageException. Wire the error terminal of the node to handle such answers.\n"},
+    {"error", "MS1895", "'{0}' is a REST API without a restapi.descriptor: nothing says which document and flow it is made of.",
+     "'{0}' is a REST API without a restapi.descriptor: nothing says which document and flow it is made of.\n"
+     "\n"
+     "Error, found while loading. The file lies beside .project; create the REST API anew, or restore it.\n"},
+    {"error", "MS1896", "The flow '{0}' of the REST API is not there.",
+     "The flow '{0}' of the REST API is not there.\n"
+     "\n"
+     "Error, found while loading. The attribute implementation of restapi.descriptor names the generated flow, as in gen/Orders.msgflow.\n"},
+    {"error", "MS1897", "The OpenAPI document '{0}' is neither in the project nor in its libraries.",
+     "The OpenAPI document '{0}' is neither in the project nor in its libraries.\n"
+     "\n"
+     "Error, found while loading. The path is that below the project's folder.\n"},
+    {"error", "MS1898", "The operation '{0}' has a subflow, but the document '{1}' has no such operationId: no request reaches it.",
+     "The operation '{0}' has a subflow, but the document '{1}' has no such operationId: no request reaches it.\n"
+     "\n"
+     "Warning, found while loading. Add the operation to the document, or remove its subflow.\n"},
+    {"error", "MS1899", "The validation type '{0}' is not known.",
+     "The validation type '{0}' is not known.\n"
+     "\n"
+     "Error, found while loading. INPUT checks requests, OUTPUT replies.\n"},
     {"error", "MS1900", "'{0}' is not well-formed: {1}",
      "'{0}' is not well-formed: {1}\n"
      "\n"
@@ -1302,6 +1346,34 @@ constexpr Topic kTopics[] = {
      "No administration: RestAdminListener/{0} asks for protection that the admin port does not have.\n"
      "\n"
      "Warning, found while loading. Remove the key and let the port listen on the loopback address only, or put a proxy with access control before it. --admin-port opens it all the same.\n"},
+    {"error", "MS2008", "Nothing was changed because of the errors above; what ran before goes on.",
+     "Nothing was changed because of the errors above; what ran before goes on.\n"
+     "\n"
+     "Error, found while loading. Correct the errors and deploy again.\n"},
+    {"error", "MS2009", "The server is stopping.",
+     "The server is stopping.\n"
+     "\n"
+     "Error, found while loading. Start it again, then repeat what you have asked for.\n"},
+    {"error", "MS2010", "'{0}' is not deployed.",
+     "'{0}' is not deployed.\n"
+     "\n"
+     "Error, found while loading. Names are case-sensitive; GET /apiv2/applications lists them.\n"},
+    {"error", "MS2011", "'{0}' is more than once in {1}.",
+     "'{0}' is more than once in {1}.\n"
+     "\n"
+     "Error, found while loading. Build the BAR file again with one of them.\n"},
+    {"error", "MS2012", "'{0}' cannot be the name of an application, library or policy project.",
+     "'{0}' cannot be the name of an application, library or policy project.\n"
+     "\n"
+     "Error, found while loading. Names have up to 200 bytes, do not begin with a full stop and hold neither slashes nor control characters.\n"},
+    {"error", "MS2013", "Another server is changing '{0}'.",
+     "Another server is changing '{0}'.\n"
+     "\n"
+     "Error, found while loading. A work directory belongs to one server. Stop the other one, or deploy again later.\n"},
+    {"error", "MS2014", "Messages that came before the last deployment of '{0}' have not ended in a minute; the old version waits for them.",
+     "Messages that came before the last deployment of '{0}' have not ended in a minute; the old version waits for them.\n"
+     "\n"
+     "Warning, found while loading. Usually a back end that does not answer, and a node without a time-out. The memory of the old version is free when they end.\n"},
     {"error", "MS2100", "No connection to data source '{0}' became free within {1} seconds: all {2} are in use.",
      "No connection to data source '{0}' became free within {1} seconds: all {2} are in use.\n"
      "\n"
@@ -1382,6 +1454,54 @@ constexpr Topic kTopics[] = {
      "The request was sent to the host {0}, which is not a name of this listener.\n"
      "\n"
      "Error, found while loading. Use localhost or an address. To administer from other machines set RestAdminListener/host in server.conf.yaml.\n"},
+    {"error", "MS2751", "The test has no back end for {0} {1}.",
+     "The test has no back end for {0} {1}.\n"
+     "\n"
+     "Error, SocketException. Add a section 'backend METHOD URL' to the test, or 'network' to let it out.\n"},
+    {"error", "MS2752", "{0}",
+     "{0}\n"
+     "\n"
+     "Error, UserException. The exception that a mock of the test throws.\n"},
+    {"error", "MS2753", "The projects of the test have no flow '{0}'; they have: {1}.",
+     "The projects of the test have no flow '{0}'; they have: {1}.\n"
+     "\n"
+     "Error, found while loading. Give the name of a flow with or without its schema.\n"},
+    {"error", "MS2754", "Several flows have a node '{0}': {1}.",
+     "Several flows have a node '{0}': {1}.\n"
+     "\n"
+     "Error, found while loading. Add a section 'flow NAME', or write FLOW::NODE.\n"},
+    {"error", "MS2755", "There is no node or terminal '{0}'; the nodes are: {1}.",
+     "There is no node or terminal '{0}'; the nodes are: {1}.\n"
+     "\n"
+     "Error, found while loading. Write the label of the node, with those of its subflows, and behind a point the terminal.\n"},
+    {"error", "MS2756", "'{0}' is no recorded message assembly.",
+     "'{0}' is no recorded message assembly.\n"
+     "\n"
+     "Error, found while loading. A recording is an XML document with the root MessageAssembly.\n"},
+    {"error", "MS2757", "The test says no project, and none is at or above '{0}'.",
+     "The test says no project, and none is at or above '{0}'.\n"
+     "\n"
+     "Error, found while loading. Add a section 'project PATH', or flows of the test's own with 'msgflow NAME'.\n"},
+    {"error", "MS2758", "The test does not say of which flow '{0}' is a property.",
+     "The test does not say of which flow '{0}' is a property.\n"
+     "\n"
+     "Error, found while loading. Add a section 'flow NAME' before it, or write FLOW#NAME=VALUE.\n"},
+    {"error", "MS2759", "The projects of the test do not load: {0}",
+     "The projects of the test do not load: {0}\n"
+     "\n"
+     "Error, found while loading. Correct them, or expect the message with 'expect load'.\n"},
+    {"error", "MS2760", "The step did not end within {0} seconds.",
+     "The step did not end within {0} seconds.\n"
+     "\n"
+     "Error, found while loading. A flow waits for something that the test does not provide, or loops.\n"},
+    {"error", "MS2761", "The clock of this test is the machine's, which cannot be advanced.",
+     "The clock of this test is the machine's, which cannot be advanced.\n"
+     "\n"
+     "Error, found while loading. Leave out 'clock real'.\n"},
+    {"error", "MS2762", "'{0}' is no number of repetitions that fits into a message.",
+     "'{0}' is no number of repetitions that fits into a message.\n"
+     "\n"
+     "Error, found while loading. Write '@repeat 1000 text'.\n"},
     {"function", "ABS", "ABS(number)",
      "ABS(number)\n"
      "\n"
@@ -2094,18 +2214,38 @@ constexpr Topic kTopics[] = {
      "|---|---|---|---|\n"
      "| `computeExpression` | esql ref |  | The module: esql://routine/<schema>#<Module>.Main. Required. |\n"
      "| `computeMode` | `message`, `destination`, `destinationAndMessage`, `exception`, `exceptionAndMessage`, `exceptionAndDestination`, `all` | `message` | Which of the output trees leave the node; for the others the input's go on. An unknown value is reported and taken for the default. |\n"
-     "| `dataSource` | string |  | ODBC data source; databases come with a later release. Accepted, without effect. |\n"
-     "| `connectDatasourceBeforeFlowStarts` | boolean | `false` | Connect to the data source at start. Accepted, without effect. |\n"
-     "| `transaction` | string |  | automatic or commit: whose transaction database statements belong to. Accepted, without effect. |\n"
-     "| `throwExceptionOnDatabaseError` | boolean | `true` | Database errors are exceptions. Accepted, without effect. |\n"
-     "| `treatWarningsAsErrors` | boolean | `false` | Database warnings are errors. Accepted, without effect. |\n"
+     "| `dataSource` | string |  | ODBC data source of database statements that name none. |\n"
+     "| `connectDatasourceBeforeFlowStarts` | boolean | `false` | Connect to the data source when the flow starts, not with the first message; a failure is logged. |\n"
+     "| `transaction` | `automatic`, `commit` | `automatic` | automatic: database work commits or rolls back with the flow. commit: when the node is done. |\n"
+     "| `throwExceptionOnDatabaseError` | boolean | `true` | Database errors are exceptions; otherwise SQLCODE, SQLSTATE, SQLNATIVEERROR and SQLERRORTEXT show them. |\n"
+     "| `treatWarningsAsErrors` | boolean | `false` | Database warnings, such as no row found by UPDATE or DELETE, are errors. |\n"
      "| `validateMaster` | `none`, `content`, `contentAndValue`, `inherit` | `none` | Validation of the output message. `content` is refused at load: validation against a message model is not supported yet. `contentAndValue` is refused at load: validation against a message model is not supported yet. |\n"
      "| `validateFailureAction` | string |  | What happens when validation fails. Accepted, without effect. |\n"
-     "| `validateTiming` | string |  | When validation happens. Accepted, without effect. |\n"
+     "| `validateTiming` | string |  | When validation happens. Accepted, without effect. |\n"},
+    {"node", "Database", "ComIbmDatabase",
+     "Runs an ESQL module for its effects on databases and sends the message on unchanged. The module sees Root, Body, LocalEnvironment and so on; PROPAGATE sends the message from within the ESQL.\n"
      "\n"
-     "## Limitations\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmDatabase` |\n"
+     "| Type in exception lists | `ComIbmDatabaseNode` |\n"
+     "| Type in statistics | `DatabaseNode` |\n"
+     "| Family | compute |\n"
+     "| Support | full |\n"
+     "| Since | 0.2 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `out` |\n"
      "\n"
-     "- Executing a database statement raises a DatabaseException.\n"},
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `statement` | esql ref |  | The module: esql://routine/<schema>#<Module>.Main. Required. |\n"
+     "| `dataSource` | string |  | ODBC data source of database statements that name none. |\n"
+     "| `connectDatasourceBeforeFlowStarts` | boolean | `false` | Connect to the data source when the flow starts, not with the first message; a failure is logged. |\n"
+     "| `transaction` | `automatic`, `commit` | `automatic` | automatic: database work commits or rolls back with the flow. commit: when the node is done. |\n"
+     "| `throwExceptionOnDatabaseError` | boolean | `true` | Database errors are exceptions; otherwise SQLCODE, SQLSTATE, SQLNATIVEERROR and SQLERRORTEXT show them. |\n"
+     "| `treatWarningsAsErrors` | boolean | `false` | Database warnings, such as no row found by UPDATE or DELETE, are errors. |\n"},
     {"node", "Filter", "ComIbmFilter",
      "Evaluates the RETURN value of an ESQL module over the message and sends it unchanged to true, false or unknown.\n"
      "\n"
@@ -2115,7 +2255,7 @@ constexpr Topic kTopics[] = {
      "| Type in exception lists | `ComIbmFilterNode` |\n"
      "| Type in statistics | `FilterNode` |\n"
      "| Family | compute |\n"
-     "| Support | partial |\n"
+     "| Support | full |\n"
      "| Since | 0.1 |\n"
      "| Input terminals | `in` |\n"
      "| Output terminals | `failure`, `unknown`, `false`, `true` |\n"
@@ -2125,15 +2265,11 @@ constexpr Topic kTopics[] = {
      "| Property | Type | Default | Meaning |\n"
      "|---|---|---|---|\n"
      "| `filterExpression` | esql ref |  | The module: esql://routine/<schema>#<Module>.Main. Required. |\n"
-     "| `dataSource` | string |  | ODBC data source; databases come with a later release. Accepted, without effect. |\n"
-     "| `connectDatasourceBeforeFlowStarts` | boolean | `false` | Connect to the data source at start. Accepted, without effect. |\n"
-     "| `transaction` | string |  | automatic or commit: whose transaction database statements belong to. Accepted, without effect. |\n"
-     "| `throwExceptionOnDatabaseError` | boolean | `true` | Database errors are exceptions. Accepted, without effect. |\n"
-     "| `treatWarningsAsErrors` | boolean | `false` | Database warnings are errors. Accepted, without effect. |\n"
-     "\n"
-     "## Limitations\n"
-     "\n"
-     "- Executing a database statement raises a DatabaseException.\n"},
+     "| `dataSource` | string |  | ODBC data source of database statements that name none. |\n"
+     "| `connectDatasourceBeforeFlowStarts` | boolean | `false` | Connect to the data source when the flow starts, not with the first message; a failure is logged. |\n"
+     "| `transaction` | `automatic`, `commit` | `automatic` | automatic: database work commits or rolls back with the flow. commit: when the node is done. |\n"
+     "| `throwExceptionOnDatabaseError` | boolean | `true` | Database errors are exceptions; otherwise SQLCODE, SQLSTATE, SQLNATIVEERROR and SQLERRORTEXT show them. |\n"
+     "| `treatWarningsAsErrors` | boolean | `false` | Database warnings, such as no row found by UPDATE or DELETE, are errors. |\n"},
     {"node", "FlowOrder", "ComIbmFlowOrder",
      "Runs everything wired to the first terminal to its end, then everything wired to the second with the same message.\n"
      "\n"
