@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "http/http2_connection.h"
 #include "net/address.h"
 
 namespace millstream::http {
@@ -31,13 +32,15 @@ constexpr size_t kTurnBytes = 4 * 1024 * 1024;
 // Bytes behind a request that are cheaper to move than to keep where they are.
 constexpr size_t kMovedRestBytes = 512;
 constexpr int64_t kTimeoutReplyGrace = 10 * net::kSecond;
+constexpr std::string_view kHttp2Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 constexpr char kContinue[] = "HTTP/1.1 100 Continue\r\n\r\n";
 }  // namespace
 
-void Connection::open(ServerShard& shard, int fd) {
-  auto* connection = new Connection(shard, fd);  // deleted by close()
+void Connection::open(ServerShard& shard, int fd, const ListenOptions& options) {
+  auto* connection = new Connection(shard, fd, options);  // deleted by close()
   uint32_t events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-  if (!connection->reactor_.watch(fd, *connection, events).ok()) {
+  const bool lacks_tls = options.tls && !connection->tls_;  // out of memory
+  if (lacks_tls || !connection->reactor_.watch(fd, *connection, events).ok()) {
     ::close(fd);
     delete connection;
     return;
@@ -45,16 +48,19 @@ void Connection::open(ServerShard& shard, int fd) {
   shard.accepted.add();
   shard.server().connections_.fetch_add(1, std::memory_order_relaxed);
   shard.link(*connection);
+  const ServerOptions& times = shard.server().options();
   connection->set_deadline(connection->reactor_.now_ns() +
-                           shard.server().options().idle_timeout_ns);
+                           (options.tls ? times.handshake_timeout_ns : times.idle_timeout_ns));
 }
 
-Connection::Connection(ServerShard& shard, int fd)
+Connection::Connection(ServerShard& shard, int fd, const ListenOptions& options)
     : shard_(shard),
       reactor_(shard.reactor()),
       fd_(fd),
+      is_protocol_known_(!options.tls && !options.offers_http2),
       parser_(HeadParser::Kind::kRequest, shard.server().options().limits),
       chunks_(shard.server().options().limits) {
+  if (options.tls) tls_ = net::TlsChannel::accept(fd, options.tls->current(reactor_.now_ns()));
   timer_.owner = this;
   timer_.fire = [](net::Timer& timer) { static_cast<Connection*>(timer.owner)->on_deadline(); };
 }
@@ -66,21 +72,58 @@ std::string_view Connection::peer() {
 
 void Connection::close() {
   if (state_ == State::kClosed) return;
-  state_ = State::kClosed;
-  reactor_.cancel(timer_);
+  if (tls_) tls_->finish();
   reactor_.unwatch(fd_, *this);
   ::close(fd_);
+  shard_.server().connections_.fetch_sub(1, std::memory_order_relaxed);
+  detach();
+}
+
+// The object ends; its descriptor is closed or somebody else's.
+void Connection::detach() {
+  state_ = State::kClosed;
+  reactor_.cancel(timer_);
   drop_request();
   buffer_.release();
   shard_.unlink(*this);
-  shard_.server().connections_.fetch_sub(1, std::memory_order_relaxed);
   reactor_.post([this] { delete this; });  // callers up the stack still use the object
+}
+
+// Called before the first request; true: the connection is an Http2Connection's now.
+bool Connection::has_turned_to_http2() {
+  if (tls_) {
+    if (!tls_->engine().is_established()) return false;
+    is_protocol_known_ = true;
+    const ServerOptions& options = shard_.server().options();
+    set_deadline(reactor_.now_ns() + options.idle_timeout_ns);  // the handshake is over
+    if (tls_->engine().protocol_chosen() != "h2") return false;
+    become_http2();
+    return true;
+  }
+  const std::string_view begin(data(), std::min(used_, kHttp2Preface.size()));
+  if (begin != kHttp2Preface.substr(0, begin.size())) {
+    is_protocol_known_ = true;
+    return false;
+  }
+  if (begin.size() < kHttp2Preface.size()) return false;
+  become_http2();
+  return true;
+}
+
+void Connection::become_http2() {
+  reactor_.unwatch(fd_, *this);
+  Http2Connection::open(shard_, fd_, std::move(tls_), {data(), used_});
+  detach();
 }
 
 void Connection::on_io(uint32_t events) {
   if (events & (EPOLLERR | EPOLLHUP)) return close();
   if (events & EPOLLRDHUP) is_peer_closed_ = true;
   if (events & (EPOLLIN | EPOLLRDHUP)) is_readable_ = true;
+  if (tls_) {
+    tls_->on_readable(is_peer_closed_);
+    if ((events & EPOLLOUT) && !tls_->flush() && tls_->is_broken()) return close();
+  }
   if ((events & EPOLLOUT) && state_ == State::kWriting) write_out();
   if (state_ == State::kLingering) {
     drain_lingering();
@@ -156,6 +199,19 @@ bool Connection::receive() {
   size_t target = receive_target();
   if (buffer_.capacity() < target && !reserve(target)) return false;
   size_t room = std::min(buffer_.capacity() - used_, std::max(target - used_, kReadAhead));
+  if (tls_) {
+    const ssize_t n = tls_->receive(data() + used_, room);
+    const bool has_ended = n == 0 || (n < 0 && errno != EAGAIN);
+    shard_.receive_calls.add();
+    if (has_ended) {
+      close();
+      return false;
+    }
+    if (n > 0) take_count(n, room);
+    is_readable_ = n > 0 && tls_->may_have_more();
+    if (!is_protocol_known_ && has_turned_to_http2()) return false;
+    return n > 0;
+  }
   ssize_t n = recv(fd_, data() + used_, room, 0);
   shard_.receive_calls.add();
   if (n < 0) {
@@ -168,29 +224,39 @@ bool Connection::receive() {
     close();
     return false;
   }
+  take_count(n, room);
+  return true;
+}
+
+void Connection::take_count(ssize_t n, size_t room) {
   // A short read has emptied the socket, unless the end of the stream is still to be read.
   if (static_cast<size_t>(n) < room && !is_peer_closed_) is_readable_ = false;
   used_ += static_cast<size_t>(n);
   progress_bytes_ += static_cast<size_t>(n);
   turn_bytes_ += static_cast<size_t>(n);
-  return true;
 }
 
 void Connection::advance() {
   if (state_ == State::kBody) return advance_body();
   if (used_ == 0) return;
+  if (!is_protocol_known_) {
+    if (has_turned_to_http2()) return;
+    if (!is_protocol_known_) return await_head();
+  }
   switch (parser_.parse(data(), used_, headers_)) {
     case ParseStatus::kNeedMore:
-      if (!has_head_deadline_) {
-        has_head_deadline_ = true;
-        set_deadline(reactor_.now_ns() + shard_.server().options().head_timeout_ns);
-      }
-      return;
+      return await_head();
     case ParseStatus::kError:
       return refuse(parser_.error().status, parser_.error().text);
     case ParseStatus::kDone:
       return begin_body();
   }
+}
+
+void Connection::await_head() {
+  if (has_head_deadline_) return;
+  has_head_deadline_ = true;
+  set_deadline(reactor_.now_ns() + shard_.server().options().head_timeout_ns);
 }
 
 void Connection::begin_body() {
@@ -209,8 +275,8 @@ void Connection::begin_body() {
     return;
   }
   if (head.expects_continue && used_ == head_bytes) {
-    shard_.send_calls.add();
-    ssize_t n = ::send(fd_, kContinue, sizeof kContinue - 1, MSG_NOSIGNAL);
+    iovec parts[2] = {{const_cast<char*>(kContinue), sizeof kContinue - 1}, {nullptr, 0}};
+    const ssize_t n = send_parts(parts);
     if (n != static_cast<ssize_t>(sizeof kContinue - 1)) close();
   }
 }
@@ -272,6 +338,7 @@ void Connection::dispatch(size_t end) {
   Request& request = *shard_.take_request();
   request_ = &request;
   request.connection_ = this;
+  request.is_secure_ = tls_ != nullptr;
   request.arrival_ns_ = reactor_.now_ns();
   std::swap(request.headers_, headers_);
   char* message = hand_over(request, end);
@@ -288,35 +355,12 @@ void Connection::dispatch(size_t end) {
   parser_.reset();
   has_head_deadline_ = false;
   state_ = State::kInFlight;
-  shard_.requests.add();
+  is_protocol_known_ = true;
 
-  if (server.is_stopping()) return reply_unavailable(request, true);
-  int64_t in_flight = server.in_flight_.fetch_add(1, std::memory_order_relaxed);
-  is_counted_ = true;
-  if (in_flight >= static_cast<int64_t>(server.options().in_flight_max)) {
-    return reply_unavailable(request, false);
-  }
+  if (!shard_.admit(request, is_counted_)) return send(request);
   const int64_t reply_timeout = server.options().reply_timeout_ns;
   set_deadline(reply_timeout == net::kNever ? net::kNever : reactor_.now_ns() + reply_timeout);
-  request.references_.fetch_add(1, std::memory_order_relaxed);
-  reactor_.spawn_raw(
-      [](void* argument) {
-        // This reference keeps the shard, and with it the handler, for as long as the handler runs.
-        RequestRef ref(static_cast<Request*>(argument));
-        ref->shard_.handler()(ref);
-      },
-      &request);
-}
-
-void Connection::reply_unavailable(Request& request, bool must_close) {
-  shard_.refused.add();
-  Response& response = *request.claim_reply();
-  response.status = 503;
-  response.must_close = must_close;
-  response.headers.add("Retry-After", "1");
-  response.headers.add("Content-Type", "text/plain");
-  response.body = must_close ? "The server is stopping.\n" : "Too many requests in flight.\n";
-  send(request);
+  shard_.handle(request);
 }
 
 // An error reply to what is not a complete valid request; ends the connection.
@@ -369,17 +413,7 @@ void Connection::write_out() {
     iovec parts[2] = {
         {const_cast<char*>(head.data()) + head_sent_, head.size() - head_sent_},
         {const_cast<char*>(payload.data()) + payload_sent_, payload.size() - payload_sent_}};
-    ssize_t n;
-    if (parts[0].iov_len && parts[1].iov_len) {
-      msghdr message{};
-      message.msg_iov = parts;
-      message.msg_iovlen = 2;
-      n = sendmsg(fd_, &message, MSG_NOSIGNAL);
-    } else {
-      const iovec& part = parts[parts[0].iov_len ? 0 : 1];
-      n = ::send(fd_, part.iov_base, part.iov_len, MSG_NOSIGNAL);
-    }
-    shard_.send_calls.add();
+    const ssize_t n = send_parts(parts);
     if (n < 0) {
       if (errno == EINTR) continue;
       if (errno != EAGAIN) return close();
@@ -392,22 +426,30 @@ void Connection::write_out() {
     size_t of_head = std::min(sent, parts[0].iov_len);
     head_sent_ += of_head;
     payload_sent_ += sent - of_head;
-    if (head_sent_ == head.size() && payload_sent_ == payload.size()) return finish_exchange();
+    if (head_sent_ < head.size() || payload_sent_ < payload.size()) continue;
+    if (!tls_ || tls_->flush()) return finish_exchange();
+    if (tls_->is_broken()) return close();
+    // All is encrypted, not all is out: on_io goes on.
+    return set_deadline(reactor_.now_ns() + shard_.server().options().progress_timeout_ns);
   }
+}
+
+ssize_t Connection::send_parts(iovec* parts) {
+  shard_.send_calls.add();
+  if (tls_) return tls_->send(parts, 2);
+  if (parts[0].iov_len && parts[1].iov_len) {
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = 2;
+    return sendmsg(fd_, &message, MSG_NOSIGNAL);
+  }
+  const iovec& part = parts[parts[0].iov_len ? 0 : 1];
+  return ::send(fd_, part.iov_base, part.iov_len, MSG_NOSIGNAL);
 }
 
 void Connection::drop_request() {
   if (!request_) return;
-  if (is_counted_) shard_.server().in_flight_.fetch_sub(1, std::memory_order_release);
-  is_counted_ = false;
-  Request& request = *std::exchange(request_, nullptr);
-  request.connection_ = nullptr;
-  request.is_gone_.store(true, std::memory_order_release);
-  if (auto on_gone = std::move(request.on_gone_)) {
-    request.on_gone_ = nullptr;
-    on_gone(request);
-  }
-  request.drop();
+  shard_.end_exchange(*std::exchange(request_, nullptr), std::exchange(is_counted_, false));
 }
 
 void Connection::finish_exchange() {
@@ -426,6 +468,7 @@ void Connection::begin_lingering() {
   state_ = State::kLingering;
   buffer_.release();
   begin_ = used_ = 0;
+  if (tls_) tls_->finish();
   ::shutdown(fd_, SHUT_WR);
   set_deadline(reactor_.now_ns() + shard_.server().options().linger_timeout_ns);
   is_readable_ = true;
@@ -482,25 +525,8 @@ bool Connection::has_progressed() {
 }
 
 void Connection::on_reply_deadline() {
-  // Whoever has claimed the reply is about to send it.
   set_deadline(reactor_.now_ns() + kTimeoutReplyGrace);
-  if (request_->is_replied()) return;
-  if (request_->on_timeout_) {
-    request_->references_.fetch_add(1, std::memory_order_relaxed);
-    reactor_.spawn_raw(
-        [](void* argument) {
-          RequestRef ref(static_cast<Request*>(argument));
-          auto on_timeout = std::move(ref->on_timeout_);
-          ref->on_timeout_ = nullptr;
-          on_timeout(std::move(ref));
-        },
-        request_);
-    return;
-  }
-  shard_.reply_timeouts.add();
-  request_->references_.fetch_add(1, std::memory_order_relaxed);
-  RequestRef keep(request_);
-  keep->reply(504, "text/plain", "No reply was made in time.\n");
+  shard_.time_out(*request_);
 }
 
 }  // namespace millstream::http

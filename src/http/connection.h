@@ -1,6 +1,7 @@
-// One connection of the server: a state machine that reads, frames and answers requests one after
-// the other. Internal to http. Ownership: its shard holds it in a list; it deletes itself, one
-// reactor turn after close(). Thread: the reactor's.
+// One HTTP/1.1 connection of the server, plain or with TLS: a state machine that reads, frames and
+// answers requests one after the other. A client that speaks HTTP/2, by ALPN or by its first bytes,
+// is handed over to an Http2Connection. Internal to http. Ownership: its shard holds it in a list;
+// it deletes itself, one reactor turn after close(). Thread: the reactor's.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,41 +11,46 @@
 #include "http/server.h"
 #include "http/server_shard.h"
 #include "net/reactor.h"
+#include "net/tls_channel.h"
 
 namespace millstream::http {
 
-class Connection final : private net::IoHandler {
+class Connection final : private net::IoHandler, public RequestHost, public ShardMember {
  public:
   // Takes the descriptor; closes it at once when it cannot be watched.
-  static void open(ServerShard& shard, int fd);
-  void close();
+  static void open(ServerShard& shard, int fd, const ListenOptions& options);
+  void close() override;
 
-  void send(Request& request);  // the claimed reply of the current request
-  void set_reply_deadline(int64_t deadline_ns) { set_deadline(deadline_ns); }
-  int fd() const { return fd_; }
+  void send(Request& request) override;  // the claimed reply of the current request
+  void set_reply_deadline(Request&, int64_t deadline_ns) override { set_deadline(deadline_ns); }
   // "address:port" of the client, asked of the kernel once.
-  std::string_view peer();
+  std::string_view peer() override;
+  const net::TlsPeer* tls_peer() override { return tls_ ? &tls_->engine().peer() : nullptr; }
 
  private:
-  friend class ServerShard;
   enum class State : uint8_t { kHead, kBody, kInFlight, kWriting, kLingering, kClosed };
 
-  Connection(ServerShard& shard, int fd);
+  Connection(ServerShard& shard, int fd, const ListenOptions& options);
   void on_io(uint32_t events) override;
   void process();
   bool is_turn_over(uint64_t requests);
   bool receive();
+  void take_count(ssize_t n, size_t room);
+  bool has_turned_to_http2();
+  void become_http2();
+  void detach();
+  ssize_t send_parts(iovec* parts);
   char* data() { return buffer_.data() + begin_; }
   void compact();
   bool reserve(size_t target);
   size_t receive_target() const;
   void advance();
+  void await_head();
   void advance_body();
   void begin_body();
   char* hand_over(Request& request, size_t end);
   void dispatch(size_t end);
   void refuse(int status, const char* text);
-  void reply_unavailable(Request& request, bool must_close);
   void write_out();
   void finish_exchange();
   void drop_request();
@@ -67,9 +73,9 @@ class Connection final : private net::IoHandler {
   bool is_keep_alive_ = true;
   bool has_head_deadline_ = false;
   bool is_resuming_ = false;  // process() goes on in the next turn
+  bool is_protocol_known_;    // it is HTTP/1, not HTTP/2
   std::string peer_;
-  Connection* previous_ = nullptr;  // list of the shard
-  Connection* next_ = nullptr;
+  std::unique_ptr<net::TlsChannel> tls_;  // null: plain
 
   net::Buffer buffer_;
   size_t begin_ = 0;  // of what is not handled yet; all offsets below count from here

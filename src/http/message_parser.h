@@ -26,7 +26,8 @@ struct RequestHead {
   std::string_view authority;  // Host, or that of an absolute-form target
   std::string_view path;       // without query; "*" for OPTIONS *
   std::string_view query;      // without '?'
-  int minor_version = 1;       // HTTP/1.0 or HTTP/1.1
+  int major_version = 1;
+  int minor_version = 1;  // HTTP/1.0 or HTTP/1.1; 0 with HTTP/2
   bool is_chunked = false;
   bool has_length = false;
   bool is_keep_alive = true;

@@ -1,6 +1,7 @@
 #include "http/request.h"
 
-#include "http/connection.h"
+#include "http/server_shard.h"
+#include "net/tls_engine.h"
 
 namespace millstream::http {
 
@@ -29,6 +30,11 @@ net::Reactor& Request::reactor() const { return shard_.reactor(); }
 
 std::string_view Request::peer() const {
   return connection_ ? connection_->peer() : std::string_view();
+}
+
+const net::TlsPeer* Request::tls_peer() const {
+  const net::TlsPeer* peer = connection_ && is_secure_ ? connection_->tls_peer() : nullptr;
+  return peer && peer->has_certificate ? peer : nullptr;
 }
 
 Response* Request::claim_reply() {
@@ -65,7 +71,7 @@ bool Request::reply(int status, std::string_view content_type, std::string body)
 
 void Request::set_reply_deadline(int64_t deadline_ns, std::function<void(RequestRef)> on_timeout) {
   on_timeout_ = std::move(on_timeout);
-  if (connection_ && !is_replied()) connection_->set_reply_deadline(deadline_ns);
+  if (connection_ && !is_replied()) connection_->set_reply_deadline(*this, deadline_ns);
 }
 
 void Request::set_on_gone(std::function<void(Request&)> on_gone) {

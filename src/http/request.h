@@ -21,13 +21,25 @@
 
 namespace millstream::net {
 class Reactor;
-}
+struct TlsPeer;
+}  // namespace millstream::net
 
 namespace millstream::http {
 
-class Connection;
 class ServerShard;
 class Request;
+
+// The connection that a request came on, as the request sees it: HTTP/1.1 or HTTP/2.
+class RequestHost {
+ public:
+  virtual void send(Request& request) = 0;  // the claimed reply
+  virtual void set_reply_deadline(Request& request, int64_t deadline_ns) = 0;
+  virtual std::string_view peer() = 0;
+  virtual const net::TlsPeer* tls_peer() = 0;
+
+ protected:
+  ~RequestHost() = default;
+};
 
 // Looks at a reply after it was claimed and filled, before it goes out, and may change it: headers
 // of the listener, checks against a document. Thread: that of whoever replies.
@@ -78,6 +90,10 @@ class Request {
   // "address:port" of the client, empty once the exchange is over; valid until then. Reactor
   // thread.
   std::string_view peer() const;
+  bool is_secure() const { return is_secure_; }  // came over TLS
+  // The client's verified certificate; null without one, and once the exchange is over. Reactor
+  // thread.
+  const net::TlsPeer* tls_peer() const;
 
   // The response to fill, or null when somebody else has claimed the reply or the time is over.
   Response* claim_reply();
@@ -106,6 +122,7 @@ class Request {
 
  private:
   friend class Connection;
+  friend class Http2Connection;
   friend class RequestRef;
   friend class ServerShard;
   explicit Request(ServerShard& shard) : shard_(shard) {}
@@ -116,7 +133,8 @@ class Request {
   std::atomic<uint32_t> references_{0};
   std::atomic<bool> is_claimed_{false};
   std::atomic<bool> is_gone_{false};
-  Connection* connection_ = nullptr;  // reactor thread; null once the exchange is over
+  RequestHost* connection_ = nullptr;  // reactor thread; null once the exchange is over
+  bool is_secure_ = false;
   net::Buffer buffer_;
   RequestHead head_;
   Headers headers_;
@@ -125,6 +143,7 @@ class Request {
   int64_t arrival_ns_ = 0;
   Response response_;
   std::string head_out_;
+  std::string head_text_;  // what head_ points into, when that is not the buffer
   std::function<void(RequestRef)> on_timeout_;
   std::function<void(Request&)> on_gone_;
   std::vector<std::shared_ptr<ReplyFilter>> filters_;

@@ -37,6 +37,8 @@ void ServerShard::recycle(Request* request) {
   request->head_ = {};
   request->body_ = {};
   request->head_out_.clear();
+  request->head_text_.clear();
+  request->is_secure_ = false;
   request->on_timeout_ = nullptr;
   request->on_gone_ = nullptr;
   request->filters_.clear();
@@ -53,13 +55,13 @@ void ServerShard::recycle(Request* request) {
   if (is_retired_ && live_requests_ == 0) delete this;
 }
 
-void ServerShard::link(Connection& connection) {
+void ServerShard::link(ShardMember& connection) {
   connection.next_ = first_;
   if (first_) first_->previous_ = &connection;
   first_ = &connection;
 }
 
-void ServerShard::unlink(Connection& connection) {
+void ServerShard::unlink(ShardMember& connection) {
   (connection.previous_ ? connection.previous_->next_ : first_) = connection.next_;
   if (connection.next_) connection.next_->previous_ = connection.previous_;
   connection.previous_ = connection.next_ = nullptr;
@@ -67,6 +69,76 @@ void ServerShard::unlink(Connection& connection) {
 
 void ServerShard::close_all() {
   while (first_) first_->close();
+}
+
+void ServerShard::begin_stop() {
+  for (ShardMember* at = first_; at;) {
+    ShardMember* next = at->next_;  // it may close itself
+    at->begin_stop();
+    at = next;
+  }
+}
+
+bool ServerShard::admit(Request& request, bool& is_counted) {
+  requests.add();
+  const bool is_stopping = server_.is_stopping();
+  if (!is_stopping) {
+    const int64_t in_flight = server_.in_flight_.fetch_add(1, std::memory_order_relaxed);
+    is_counted = true;
+    if (in_flight < static_cast<int64_t>(server_.options().in_flight_max)) return true;
+  }
+  refused.add();
+  Response& response = *request.claim_reply();
+  response.status = 503;
+  response.must_close = is_stopping;
+  response.headers.add("Retry-After", "1");
+  response.headers.add("Content-Type", "text/plain");
+  response.body = is_stopping ? "The server is stopping.\n" : "Too many requests in flight.\n";
+  return false;
+}
+
+void ServerShard::handle(Request& request) {
+  request.references_.fetch_add(1, std::memory_order_relaxed);
+  reactor_.spawn_raw(
+      [](void* argument) {
+        // This reference keeps the shard, and with it the handler, for as long as the handler runs.
+        RequestRef ref(static_cast<Request*>(argument));
+        ref->shard_.handler()(ref);
+      },
+      &request);
+}
+
+void ServerShard::end_exchange(Request& request, bool is_counted) {
+  if (is_counted) server_.in_flight_.fetch_sub(1, std::memory_order_release);
+  request.connection_ = nullptr;
+  request.is_gone_.store(true, std::memory_order_release);
+  if (auto on_gone = std::move(request.on_gone_)) {
+    request.on_gone_ = nullptr;
+    on_gone(request);
+  }
+  request.drop();
+}
+
+void ServerShard::time_out(Request& request) {
+  // Whoever has claimed the reply is about to send it.
+  if (request.is_replied()) return;
+  request.references_.fetch_add(1, std::memory_order_relaxed);
+  if (request.on_timeout_) {
+    reactor_.spawn_raw(
+        [](void* argument) {
+          RequestRef ref(static_cast<Request*>(argument));
+          // What on_timeout uses lives only as long as the exchange.
+          if (ref->is_gone_.load(std::memory_order_acquire)) return;
+          auto on_timeout = std::move(ref->on_timeout_);
+          ref->on_timeout_ = nullptr;
+          on_timeout(std::move(ref));
+        },
+        &request);
+    return;
+  }
+  reply_timeouts.add();
+  RequestRef keep(&request);
+  keep->reply(504, "text/plain", "No reply was made in time.\n");
 }
 
 void ServerShard::retire() {
@@ -107,8 +179,11 @@ Server::~Server() {
   }
 }
 
-Result<int> Server::listen(const std::string& host, int port) {
-  auto on_accept = [this](net::Reactor& reactor, int fd) { adopt(reactor, fd); };
+Result<int> Server::listen(const std::string& host, int port, ListenOptions options) {
+  ports_.push_back(std::make_unique<ListenOptions>(std::move(options)));
+  auto on_accept = [this, port_options = ports_.back().get()](net::Reactor& reactor, int fd) {
+    adopt(reactor, fd, *port_options);
+  };
   auto listener = net::Listener::open(pool_, host, port, on_accept);
   if (!listener.ok()) {
     std::string why = listener.error().text;
@@ -128,14 +203,14 @@ ServerShard& Server::shard_of(const net::Reactor& reactor) {
   return *shards_.front();
 }
 
-void Server::adopt(net::Reactor& reactor, int fd) {
+void Server::adopt(net::Reactor& reactor, int fd, const ListenOptions& options) {
   if (connections_.load(std::memory_order_relaxed) >=
           static_cast<int64_t>(options_.connections_max) ||
       is_stopping()) {
     ::close(fd);
     return;
   }
-  Connection::open(shard_of(reactor), fd);
+  Connection::open(shard_of(reactor), fd, options);
 }
 
 void Server::stop(int64_t grace_ns) {
@@ -143,6 +218,9 @@ void Server::stop(int64_t grace_ns) {
   is_stopped_ = true;
   is_stopping_.store(true, std::memory_order_release);
   for (auto& listener : listeners_) listener->close();
+  for (ServerShard* shard : shards_) {
+    run_on_reactor(shard->reactor(), [shard] { shard->begin_stop(); });
+  }
   // Polled: a stop is rare, and nothing on the request path has to pay for it.
   int64_t until = base::system_clock().monotonic_ns() + grace_ns;
   while (in_flight_.load(std::memory_order_acquire) > 0 &&

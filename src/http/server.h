@@ -1,6 +1,6 @@
-// HTTP/1.1 server. Connections are state machines of a reactor; each complete request is handled in
-// a fiber of that reactor. A handler replies at once or keeps the RequestRef and lets any fiber
-// reply later; requests pipelined behind it wait.
+// HTTP/1.1 and HTTP/2 server, over TCP and TLS. Connections are state machines of a reactor; each
+// complete request is handled in a fiber of that reactor. A handler replies at once or keeps the
+// RequestRef and lets any fiber reply later; requests pipelined behind it wait.
 //   auto server = Server::create(pool, options, handler);  server->listen("127.0.0.1", 0);
 // Ownership: the reactor pool outlives the server, all RequestRefs die before the pool does.
 // Thread: create, listen, stop and destroy on threads that are not reactors'.
@@ -15,6 +15,7 @@
 #include "http/limits.h"
 #include "http/request.h"
 #include "net/reactor_pool.h"
+#include "net/tls_reload.h"
 
 namespace millstream::http {
 
@@ -30,9 +31,16 @@ struct ServerOptions {
   // A body or a reply must advance by progress_bytes_min (or finish) in each such period.
   int64_t progress_timeout_ns = 30 * net::kSecond;
   size_t progress_bytes_min = 1024;
-  int64_t reply_timeout_ns = 180 * net::kSecond;  // unless the handler sets another
-  int64_t linger_timeout_ns = 5 * net::kSecond;   // after an error reply, so that it is seen
-  std::string server_name;                        // Server header; empty: none
+  int64_t reply_timeout_ns = 180 * net::kSecond;     // unless the handler sets another
+  int64_t handshake_timeout_ns = 10 * net::kSecond;  // of TLS
+  int64_t linger_timeout_ns = 5 * net::kSecond;      // after an error reply, so that it is seen
+  std::string server_name;                           // Server header; empty: none
+};
+
+// What is special about one of the ports.
+struct ListenOptions {
+  std::shared_ptr<net::TlsServer> tls;  // null: plain HTTP
+  bool offers_http2 = true;             // on plain ports to those who begin with it
 };
 
 // Sums over all reactors; consistent only when nothing runs.
@@ -57,7 +65,7 @@ class Server {
                                         Handler handler);
   ~Server();  // stop(0)
   // Returns the port, the given one or that which the system chose for 0. Several may be open.
-  Result<int> listen(const std::string& host, int port);
+  Result<int> listen(const std::string& host, int port, ListenOptions options = {});
   // Closes the listeners; new requests get 503 and Connection: close. Waits until the requests in
   // flight are answered or the grace is over, then closes all connections. Idempotent.
   void stop(int64_t grace_ns = 30 * net::kSecond);
@@ -69,10 +77,11 @@ class Server {
 
  private:
   friend class Connection;
+  friend class Http2Connection;
   friend class ServerShard;
   Server(net::ReactorPool& pool, ServerOptions options);
   ServerShard& shard_of(const net::Reactor& reactor);
-  void adopt(net::Reactor& reactor, int fd);
+  void adopt(net::Reactor& reactor, int fd, const ListenOptions& options);
 
   net::ReactorPool& pool_;
   ServerOptions options_;
@@ -81,6 +90,7 @@ class Server {
   std::atomic<bool> is_stopping_{false};
   bool is_stopped_ = false;
   std::vector<ServerShard*> shards_;  // one a reactor; each ends with its last request
+  std::vector<std::unique_ptr<ListenOptions>> ports_;  // outlive the connections
   std::vector<std::unique_ptr<net::Listener>> listeners_;
 };
 

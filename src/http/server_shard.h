@@ -13,8 +13,22 @@
 
 namespace millstream::http {
 
-class Connection;
 class Request;
+
+// A connection in the list of its shard.
+class ShardMember {
+ public:
+  virtual void close() = 0;
+  virtual void begin_stop() {}  // the server is stopping; requests in flight are finished
+
+ protected:
+  ~ShardMember() = default;
+
+ private:
+  friend class ServerShard;
+  ShardMember* previous_ = nullptr;
+  ShardMember* next_ = nullptr;
+};
 
 class ServerShard {
  public:
@@ -37,9 +51,19 @@ class ServerShard {
 
   Request* take_request();
   void recycle(Request* request);
-  void link(Connection& connection);
-  void unlink(Connection& connection);
+  void link(ShardMember& connection);
+  void unlink(ShardMember& connection);
   void close_all();
+  void begin_stop();
+
+  // What a connection does with a complete request, whatever its protocol. Counts it; the result
+  // says whether it may be handled, else the refusal is filled in and must be sent.
+  bool admit(Request& request, bool& is_counted);
+  void handle(Request& request);  // runs the handler in a fiber
+  // The exchange is over: the request loses its connection and the connection's reference.
+  void end_exchange(Request& request, bool is_counted);
+  // The time for a reply is over: runs the handler's on_timeout, or answers 504.
+  void time_out(Request& request);
   void retire();  // the server ends: no connection is left
 
   base::Counter requests, refused, bad_requests, reply_timeouts, accepted, receive_calls,
@@ -54,7 +78,7 @@ class ServerShard {
   std::vector<Request*> free_requests_;
   size_t live_requests_ = 0;
   bool is_retired_ = false;
-  Connection* first_ = nullptr;
+  ShardMember* first_ = nullptr;
 };
 
 }  // namespace millstream::http
