@@ -134,10 +134,14 @@ void MetricRegistry::remove(uint64_t id) {
   collectors_.erase(id);
 }
 
-std::string MetricRegistry::text() {
-  MetricWriter writer;
+void MetricRegistry::collect(MetricWriter& writer) {
   std::lock_guard lock(mutex_);
   for (auto& [id, collector] : collectors_) collector(writer);
+}
+
+std::string MetricRegistry::text() {
+  MetricWriter writer;
+  collect(writer);
   return writer.take();
 }
 

@@ -92,6 +92,7 @@ class MetricRegistry {
   uint64_t add(Collector collector);
   void remove(uint64_t id);  // when it returns, the collector does not run any more
   std::string text();
+  void collect(MetricWriter& writer);  // for a registry within another
 
  private:
   std::mutex mutex_;  // held while collectors run

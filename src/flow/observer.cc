@@ -38,6 +38,10 @@ void Observation::replied(const Node& node, int status) {
   for (Entry& e : entries_) e.observer->replied(node, status);
 }
 
+void Observation::answered(const Node& node, int status) {
+  for (Entry& e : entries_) e.observer->answered(node, status);
+}
+
 void Observation::line(const Node& node, int number, std::string_view text) {
   for (Entry& e : entries_) {
     if (e.observer->wants_lines()) e.observer->line(node, number, text);

@@ -27,7 +27,7 @@ class Node;
 // Where a message came from and how, as far as its transport knows; views for the call only.
 struct MessageOrigin {
   std::string_view traceparent, tracestate;
-  std::string_view method, path, query, host, scheme, peer;
+  std::string_view method, route, path, query, host, scheme, peer;
 };
 
 struct NodeTimes {
@@ -51,6 +51,8 @@ class MessageObserver {
   virtual void propagates(const Node& /*from*/, int /*output*/, const tree::MessageAssembly&) {}
   virtual void ends(const Node& /*input*/, const Status& /*status*/) {}
   virtual void replied(const Node&, int /*status*/) {}
+  // A request that began with outgoing() has its answer.
+  virtual void answered(const Node&, int /*status*/) {}
   // An entry of the user trace: ESQL statements, LOG USER TRACE, what nodes report.
   virtual void line(const Node&, int /*number*/, std::string_view /*text*/) {}
   // Whether line() is wanted, and of each ESQL statement too.
@@ -79,6 +81,7 @@ class Observation {
   void propagates(const Node& from, int output, const tree::MessageAssembly& message);
   void ends(const Node& input, const Status& status);
   void replied(const Node& node, int status);
+  void answered(const Node& node, int status);
   void line(const Node& node, int number, std::string_view text);
   bool wants_lines() const { return wants_lines_; }
   bool wants_statements() const { return wants_statements_; }

@@ -6,6 +6,7 @@
 #include "http/response.h"
 #include "net/reactor.h"
 #include "nodes/common/errors_gen.h"
+#include "nodes/common/http_observe.h"
 
 namespace millstream::nodes::common {
 
@@ -274,7 +275,11 @@ Result<ClientResponse> HttpSender::send(HttpCall& call) const {
   for (int redirects = 0;; ++redirects) {
     if (request.url.is_https && !request.tls)
       request.tls = MS_TRY(security_->context_for(call.tls));
-    ClientResponse response = MS_TRY(http_client_pool().send(request));
+    millstream::http::ClientPool& pool = http_client_pool();
+    const int64_t started_ns = net::Reactor::current()->refresh_now();
+    Result<ClientResponse> received = pool.send(request);
+    record_client_call(pool, net::Reactor::current()->refresh_now() - started_ns, received.ok());
+    ClientResponse response = MS_TRY(std::move(received));
     if (!call.follows_redirects || !millstream::http::is_redirect(response)) {
       if (call.accepts_compressed) MS_TRY(unpack(response, settings_.body_bytes_max));
       return response;

@@ -4,10 +4,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "flow/arena_pool.h"
+#include "flow/flow_hold.h"
 #include "flow/invocation.h"
 #include "http/url.h"
 #include "net/reactor.h"
 #include "nodes/common/body.h"
+#include "nodes/common/http_observe.h"
 #include "nodes/common/rest_gate.h"
 #include "nodes/http/errors_gen.h"
 #include "nodes/http/fault.h"
@@ -174,17 +176,23 @@ void HttpInput::handle(RequestRef request) {
   request->set_reply_deadline(deadline, [this](RequestRef late) { time_out(late); });
   if (flow().instances().enter()) flow().statistics().flow().times_max_instances.add(1);
   run(request, Way::kRequest);
+  // Without an instance or a hold the flow may go, and this node with it.
+  HttpListener& listener = listener_;
+  const bool is_replied = request->is_replied();
+  flow::FlowHold hold;
+  if (!is_replied) hold = flow::FlowHold(flow());
   flow().instances().leave();
-  if (request->is_replied()) {
-    listener_.requests().remove(*request);
+  if (is_replied) {
+    listener.requests().remove(*request);
     return;
   }
-  // Another flow may still reply, as long as there is a client.
+  // Another flow may still reply, as long as there is a client; until then the time-out is ours.
   request->set_on_gone(
-      [this](millstream::http::Request& gone) { listener_.requests().remove(gone); });
+      [&listener, hold](millstream::http::Request& gone) { listener.requests().remove(gone); });
 }
 
 void HttpInput::time_out(RequestRef& request) {
+  const flow::FlowHold hold(flow());
   if (is_wired(find_output("timeout"))) run(request, Way::kTimeout);
   listener_.requests().remove(*request);
   if (request->is_replied()) return;
@@ -198,6 +206,9 @@ void HttpInput::run(RequestRef& request, Way way) {
   flow::PooledArena arena(flow().names());
   flow::Invocation invocation(flow(), *arena);
   invocation.transport = &request;
+  if (__builtin_expect(invocation.observation() != nullptr, 0)) {
+    common::note_http_origin(invocation, *request, pattern_.path + (pattern_.is_prefix ? "*" : ""));
+  }
   const int64_t cpu_start = net::fiber_cpu_ns();
   const tree::MessageAssembly message = make_head(*arena, request);
   Status status = add_body(*arena, request, message);

@@ -86,6 +86,7 @@ class HttpReply final : public flow::Node {
       return base::make_error(errors::kRequestGone, {"another reply came first"});
     }
     response->status = status;
+    if (flow::Observation* o = invocation.observation()) o->replied(*this, status);
     bool has_content_type = false;
     for (const HttpField& f : fields) {
       response->headers.add(f.name, f.value);

@@ -6,6 +6,7 @@
 #include "http/client.h"
 #include "net/reactor.h"
 #include "nodes/common/body.h"
+#include "nodes/common/http_observe.h"
 #include "nodes/common/http_send.h"
 #include "nodes/common/identity.h"
 #include "nodes/common/location.h"
@@ -50,10 +51,12 @@ class HttpRequest final : public flow::Node {
     std::string body;
     MS_TRY(write_request_body(invocation, in, call.method, body));
     call.body = body;
+    common::add_trace_headers(invocation, *this, call.headers);
     Result<ClientResponse> answer = sender_->send(call);
     if (!answer.ok()) return http_error(call, std::move(answer).take_status());
     ClientResponse response = std::move(answer).value();
     const int status = response.status;
+    common::note_http_answer(invocation, *this, status);
     tree::MessageAssembly out = MS_TRY(make_message(invocation, in, response));
     if (status >= 200 && status < 300) return invocation.propagate(*this, kOut, out);
     if (is_wired(kError)) return invocation.propagate(*this, kError, out);

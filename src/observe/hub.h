@@ -1,0 +1,118 @@
+// What a server knows about its flows while they run: metrics, statistics records, spans, user
+// trace, activity log, and the traces that somebody waits for. One hub a server; flows tell it of
+// themselves (flow::FlowListener), so that what is switched on for a flow stays on when a new
+// version of it is deployed.
+// Lifetime: outlives all flows of the server. Thread: any; configure, start and stop by the owner.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/metrics.h"
+#include "flow/flow.h"
+#include "flow/observer.h"
+#include "observe/flow_metrics.h"
+#include "observe/origin_accounting.h"
+#include "observe/otlp_exporter.h"
+#include "observe/settings.h"
+#include "observe/spans.h"
+#include "observe/statistics_publisher.h"
+#include "observe/ticker.h"
+
+namespace millstream::observe {
+
+struct HubOptions {
+  Settings settings;
+  std::string server_name, version;
+  std::string work_folder;      // empty: none; user trace goes to the standard output then
+  std::string statistics_file;  // --statistics: JSON lines
+};
+
+// Switched on or off for a flow, else as for the server.
+struct FlowControl {
+  std::optional<bool> snapshot, archive, tracing;
+  bool has_user_trace = false, has_activity_log = false;
+};
+
+class Hub final : public flow::FlowListener, public flow::TraceSink {
+ public:
+  Hub();
+  ~Hub();
+  Hub(const Hub&) = delete;
+  Hub& operator=(const Hub&) = delete;
+
+  // Before any flow starts.
+  Status configure(HubOptions options);
+  // Last records and spans; flows may still end afterwards.
+  void stop();
+
+  // --- flow::FlowListener
+  void flow_starts(flow::Flow& flow) override;
+  void flow_stops(flow::Flow& flow) override;
+  void flow_ends(flow::Flow& flow) override;
+  // --- flow::TraceSink
+  bool are_trace_nodes_on() const override { return options_.settings.are_trace_nodes_on; }
+  bool is_open() const override { return !options_.work_folder.empty(); }
+  void write(const flow::Flow& flow, int number, std::string_view text) override;
+
+  // --- metrics
+  base::MetricRegistry& metrics() { return metrics_; }
+  std::string metrics_text();
+
+  // --- statistics
+  enum class Which : uint8_t { kSnapshot, kArchive };
+  StatisticsSettings statistics_settings(Which which) const;
+  // Changes hold for all flows, those to come too.
+  void set_statistics_settings(Which which, const StatisticsSettings& settings);
+  // One JSON record a flow and line; counting starts anew when `resets`.
+  std::string statistics_lines(bool resets);
+
+  // --- flows
+  // "Application/Flow", a flow's name, or the last part of it. Calls `visit` while the flow cannot
+  // go; an error when there is none, or several.
+  Status with_flow(std::string_view name, const std::function<void(flow::Flow&)>& visit);
+  void for_each_flow(const std::function<void(flow::Flow&)>& visit);
+  FlowControl control(const FlowKey& key) const;
+  void set_control(const FlowKey& key, const std::function<void(FlowControl&)>& change);
+
+  const HubOptions& options() const { return options_; }
+
+ private:
+  struct Entry {
+    flow::Flow* flow;
+    bool is_running = true;
+    std::shared_ptr<OriginAccounting> origins;
+    std::shared_ptr<flow::Observer> tracer, user_trace, activity_log;  // as added to the flow
+  };
+  static FlowKey key_of(const flow::Flow& flow) { return {flow.application(), flow.name()}; }
+  const FlowControl& control_locked(const FlowKey& key) const;
+  bool is_collected(Which which, const FlowControl& control) const;
+  void apply_locked(Entry& entry);
+  void publish(Which which, const std::string& code);
+  void publish_locked(Which which, Entry& entry, const std::string& code);
+  void collect_flows(base::MetricWriter& writer);
+  StatisticsPublisher& publisher(Which which) {
+    return which == Which::kSnapshot ? *snapshot_ : *archive_;
+  }
+  void restart_ticker(Which which);
+
+  HubOptions options_;
+  base::MetricRegistry metrics_;
+  mutable std::recursive_mutex mutex_;  // guards flows, controls and what ended flows counted
+  std::vector<Entry> entries_;
+  std::map<FlowKey, FlowControl> controls_;
+  FlowMetricsMap ended_;
+  std::unique_ptr<StatisticsPublisher> snapshot_, archive_;
+  std::unique_ptr<Ticker> snapshot_ticker_, archive_ticker_;
+  std::shared_ptr<SpanQueue> spans_;
+  std::shared_ptr<Tracer> tracer_;
+  std::unique_ptr<OtlpExporter> exporter_;
+  int64_t start_us_ = 0;
+  bool is_stopped_ = false;
+};
+
+}  // namespace millstream::observe
