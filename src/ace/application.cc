@@ -8,6 +8,7 @@
 #include "ace/flatten.h"
 #include "ace/flow_set.h"
 #include "ace/known_nodes.h"
+#include "ace/rest_api.h"
 #include "nodes/registry.h"
 
 namespace millstream::ace {
@@ -89,7 +90,6 @@ class ApplicationBuilder {
     }
     application_->names_ = std::make_shared<base::NameTable>();
     overrides_ = *options_.overrides;
-    refuse_unsupported();
     read_flow_files();
     compile_esql();
     application_->services_ = *options_.services;
@@ -99,6 +99,7 @@ class ApplicationBuilder {
                                                                             application_->names_);
       application_->services_.set(application_->runtime_.get());
     }
+    load_documents();
     build_flows();
     for (const auto& f : flows_->files()) {
       if (used_.count(f.get()) != 0) check_node_types(*f);
@@ -126,15 +127,15 @@ class ApplicationBuilder {
   }
 
  private:
-  void refuse_unsupported() {
+  // The gate of a REST API, and the documents that its own nodes and others' need.
+  void load_documents() {
+    application_->documents_ =
+        std::make_unique<nodes::common::ApiDocuments>(document_reader(units_));
+    application_->services_.set(application_->documents_.get());
     if (container_.kind != ContainerKind::kRestApi) return;
-    const Resource* descriptor = container_.find("restapi.descriptor");
-    Status status = base::make_error(errors::kUnsupportedContent,
-                                     {"'" + container_.name +
-                                      "' is a REST API: choosing the operation from its OpenAPI "
-                                      "document is not supported yet."});
-    diagnostics_.error(status.error(),
-                       {descriptor ? descriptor->file() : container_.location, 1, 1});
+    application_->rest_api_ = load_rest_api(container_, *flows_, *application_->documents_,
+                                            *application_->names_, diagnostics_);
+    application_->services_.set<nodes::common::RestGate>(application_->rest_api_.get());
   }
 
   // A project that .project names may be a library or anything else; it only matters when something

@@ -15,8 +15,10 @@
 #include "esql/program.h"
 #include "flow/flow.h"
 #include "flow/services.h"
+#include "nodes/common/api_documents.h"
 #include "nodes/common/application.h"
 #include "nodes/common/esql_runtime.h"
+#include "nodes/rest/rest_api.h"
 
 namespace millstream::ace {
 
@@ -48,6 +50,9 @@ class Application {
   std::shared_ptr<base::NameTable> names_;
   nodes::common::Application context_;
   flow::Services services_;
+  std::unique_ptr<nodes::common::ApiDocuments> documents_;
+  // Null unless it is a REST API; shared with replies that are still to be checked.
+  std::shared_ptr<nodes::rest::RestApi> rest_api_;
   std::vector<std::unique_ptr<flow::Flow>> flows_;
   struct FlowStart {
     bool is_by_hand = false;  // startMode manual
