@@ -414,6 +414,10 @@ constexpr Topic kTopics[] = {
      "There are no credentials of type '{0}' with the name '{1}'.\n"
      "\n"
      "Error, SecurityException. Add them to the Credentials section of server.conf.yaml.\n"},
+    {"error", "MS1370", "A flow wants HTTPS, and this process has no HTTPS listener.",
+     "A flow wants HTTPS, and this process has no HTTPS listener.\n"
+     "\n"
+     "Error, found while loading. Run the flow with `millstream run` and a key store: KeystoreFile of the HTTPSConnector in server.conf.yaml.\n"},
     {"error", "MS1400", "The encoding '{0}' of the XML document is not known.",
      "The encoding '{0}' of the XML document is not known.\n"
      "\n"
@@ -1026,11 +1030,7 @@ constexpr Topic kTopics[] = {
      "{0} asks for {1}; spans are sent as OTLP over HTTP in JSON.\n"
      "\n"
      "Warning, found while loading. Collectors take JSON at the same URL as protobuf. For gRPC name the HTTP port of the collector, usually 4318.\n"},
-    {"error", "MS1723", "The setting {0} is '{1}'; it must be {2}.",
-     "The setting {0} is '{1}'; it must be {2}.\n"
-     "\n"
-     "Error, found while loading. Correct server.conf.yaml.\n"},
-    {"error", "MS1724", "The setting {0} is '{1}': {2}.",
+    {"error", "MS1723", "The setting {0} is '{1}': {2}.",
      "The setting {0} is '{1}': {2}.\n"
      "\n"
      "Warning, found while loading. What is said there does not happen; the rest of the setting does.\n"},
@@ -1078,10 +1078,6 @@ constexpr Topic kTopics[] = {
      "The web service at {0} answered with status {1}, and the error terminal of the node is not wired.\n"
      "\n"
      "Error, MessageException. Wire the error terminal; the answer arrives there with HTTPResponseHeader and body.\n"},
-    {"error", "MS1841", "The URL {0} needs HTTPS, which is not supported yet.",
-     "The URL {0} needs HTTPS, which is not supported yet.\n"
-     "\n"
-     "Error, SocketException. Use an http URL, for example of a TLS proxy beside the server.\n"},
     {"error", "MS1842", "There is no URL to send to: neither the LocalEnvironment nor the node's property holds a usable one.",
      "There is no URL to send to: neither the LocalEnvironment nor the node's property holds a usable one.\n"
      "\n"
@@ -2346,7 +2342,7 @@ constexpr Topic kTopics[] = {
      "| Property | Type | Default | Meaning |\n"
      "|---|---|---|---|\n"
      "| `URLSpecifier` | string |  | Path, as in /orders; a * at the end matches everything below. The most specific path wins. Required. |\n"
-     "| `useHTTPS` | boolean | `false` | Use the HTTPS listener. Any other value than the default is refused at load: HTTPS listeners are not supported yet. |\n"
+     "| `useHTTPS` | boolean | `false` | The URL is on the HTTPS port (default 7843) and not on the HTTP port. |\n"
      "| `messageDomainProperty` | string | `BLOB` | Domain of the request body; empty means BLOB. |\n"
      "| `messageSetProperty` | string |  | Library of the message model. |\n"
      "| `messageTypeProperty` | string |  | Message of the model. |\n"
@@ -2356,7 +2352,7 @@ constexpr Topic kTopics[] = {
      "| `parseQueryString` | boolean | `false` | Put the query parameters into LocalEnvironment.HTTP.Input.QueryString. |\n"
      "| `setDestinationList` | boolean | `false` | Method binding to operation: put the path below the URL into LocalEnvironment.Destination.RouterList as a label name. |\n"
      "| `labelPrefix` | string |  | Goes before the label name that setDestinationList makes. |\n"
-     "| `decompressInputMessage` | boolean | `false` | Unpack a compressed body. Any other value than the default is refused at load: compressed requests are not supported yet. |\n"
+     "| `decompressInputMessage` | boolean | `false` | Unpack a body whose Content-Encoding is gzip or deflate; without it the flow gets it as it came. |\n"
      "| `validateTiming` | `deferred`, `immediate`, `complete` | `deferred` | When the body is parsed: when it is needed, or before the flow starts. |\n"
      "| `validateMaster` | `none`, `content`, `contentAndValue`, `inherit` | `none` | Validation against the message model. `content` is refused at load: validation against a message model is not supported yet. `contentAndValue` is refused at load: validation against a message model is not supported yet. |\n"
      "| `validateFailureAction` | string |  | What happens when validation fails. Accepted, without effect. |\n"
@@ -2367,7 +2363,7 @@ constexpr Topic kTopics[] = {
      "| `parserXmlnscUseForXmlnsDomain` | boolean | `false` | Use the XMLNSC parser where XMLNS is named. |\n"
      "| `additionalInstances` | integer | `0` | Instances of the node's own pool; those of the flow count. Accepted, without effect. |\n"
      "| `componentLevel` | string |  | flow or node: whose instances are used. Accepted, without effect. |\n"
-     "| `securityProfileName` | string |  | Security profile. Any other value than the default is refused at load: security profiles are not supported yet. |\n"
+     "| `securityProfileName` | string |  | Default Propagation puts basic or bearer credentials into the Identity fields of Properties; profiles that ask LDAP, WS-Trust or another service are refused. |\n"
      "| `identityType` | string |  | Kind of identity token that a security profile would check. Accepted, without effect. |\n"
      "| `identityTokenLocation` | string |  | Place of the identity token. Accepted, without effect. |\n"
      "| `identityPasswordLocation` | string |  | Place of the password. Accepted, without effect. |\n"
@@ -2411,7 +2407,7 @@ constexpr Topic kTopics[] = {
      "| `ignoreTransportFailures` | boolean | `true` | Go on when the client has left or has been answered already; otherwise that is an exception. |\n"
      "| `timeoutForReply` | integer | `120` seconds | The reply is handed over at once, so nothing is waited for. Accepted, without effect. |\n"
      "| `generateDefaultHttpHeaders` | boolean | `true` | Add a Content-Type header when the flow sets none. |\n"
-     "| `compressionType` | `none`, `gzip`, `zlib`, `deflate` | `none` | Compression of the reply. Any other value than the default is refused at load: compressed replies are not supported yet. |\n"
+     "| `compressionType` | `none`, `gzip`, `zlib`, `deflate` | `none` | Compression of the reply, when the client's Accept-Encoding allows it: zlib is Content-Encoding deflate in the zlib format, deflate the same without its frame. |\n"
      "| `validateMaster` | `inherit`, `none`, `content`, `contentAndValue` | `inherit` | Validation against the message model. `content` is refused at load: validation against a message model is not supported yet. `contentAndValue` is refused at load: validation against a message model is not supported yet. |\n"
      "| `validateFailureAction` | string |  | What happens when validation fails. Accepted, without effect. |\n"
      "\n"

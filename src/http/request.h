@@ -84,6 +84,12 @@ class Request {
   const Headers& headers() const { return headers_; }
   // Contiguous, with at least net::Buffer::kPadding readable bytes behind it.
   std::string_view body() const { return body_; }
+  // Another body in place of the received one, e.g. unpacked. Reactor thread, before it is read.
+  void replace_body(net::Buffer buffer, size_t size) {
+    body_buffer_ = std::move(buffer);
+    body_ = {body_buffer_.data(), size};
+  }
+  bool has_replaced_body() const { return static_cast<bool>(body_buffer_); }
   uint64_t id() const { return id_; }                 // unique in the server's life
   int64_t arrival_ns() const { return arrival_ns_; }  // reactor clock, when complete
   net::Reactor& reactor() const;                      // of the connection
@@ -136,6 +142,7 @@ class Request {
   RequestHost* connection_ = nullptr;  // reactor thread; null once the exchange is over
   bool is_secure_ = false;
   net::Buffer buffer_;
+  net::Buffer body_buffer_;  // of replace_body()
   RequestHead head_;
   Headers headers_;
   std::string_view body_;

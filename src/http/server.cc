@@ -29,6 +29,7 @@ Request* ServerShard::take_request() {
 
 void ServerShard::recycle(Request* request) {
   request->buffer_.release();
+  request->body_buffer_.release();
   request->response_.clear();
   if (request->response_.body.capacity() > kKeptBodyBytesMax) {
     std::string().swap(request->response_.body);

@@ -1,5 +1,7 @@
 #include "nodes/common/identity.h"
 
+#include <utility>
+
 #include "nodes/common/errors_gen.h"
 #include "parsers/headers/properties.h"
 
@@ -13,6 +15,19 @@ Result<bool> propagates_identity(std::string_view profile) {
       {"securityProfileName", profile,
        "only the profiles Default Propagation and No Security are supported, not those that ask "
        "LDAP, WS-Trust or another service."});
+}
+
+void set_source_identity(tree::Element* properties, const SourceIdentity& identity) {
+  const std::pair<const char*, std::string_view> fields[] = {
+      {"IdentitySourceType", identity.type},
+      {"IdentitySourceToken", identity.token},
+      {"IdentitySourcePassword", identity.password},
+      {"IdentitySourceIssuedBy", identity.issued_by}};
+  for (const auto& [name, text] : fields) {
+    if (tree::Element* e = tree::find_child(properties, name)) {
+      tree::set_value(e, value::Value::make_character(text));
+    }
+  }
 }
 
 Identity identity_to_send(tree::Element* root) {

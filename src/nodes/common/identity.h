@@ -21,6 +21,14 @@ struct Identity {
   std::string user_info;  // "user:password"
   std::string bearer_token;
 };
+// The Identity fields of Properties, as the HTTP input nodes fill them from basic or bearer
+// credentials. Views must live as long as the message.
+struct SourceIdentity {
+  std::string_view type;  // usernameAndPassword, OAuth; empty: no credentials
+  std::string_view token, password, issued_by;
+};
+void set_source_identity(tree::Element* properties, const SourceIdentity& identity);
+
 // The mapped identity of Properties, else the source's; empty fields when there is none.
 Identity identity_to_send(tree::Element* root);
 

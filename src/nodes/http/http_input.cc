@@ -1,15 +1,20 @@
 // HTTPInput: one request becomes one message (spec B1, B2, C3).
 #include <charconv>
 
+#include "base/base64.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "flow/arena_pool.h"
 #include "flow/flow_hold.h"
 #include "flow/invocation.h"
+#include "http/coding.h"
+#include "http/errors_gen.h"
 #include "http/url.h"
 #include "net/reactor.h"
+#include "net/tls_engine.h"
 #include "nodes/common/body.h"
 #include "nodes/common/http_observe.h"
+#include "nodes/common/identity.h"
 #include "nodes/common/rest_gate.h"
 #include "nodes/http/errors_gen.h"
 #include "nodes/http/fault.h"
@@ -69,6 +74,12 @@ struct InputNames {
   const base::QName* notes[kNotesCount];  // in the order of add_header_folder
 };
 
+std::string_view version_text(const RequestRef& request) {
+  const millstream::http::RequestHead& head = request->head();
+  if (head.major_version == 2) return "HTTP/2.0";
+  return head.minor_version == 0 ? "HTTP/1.0" : "HTTP/1.1";
+}
+
 class HttpInput;
 
 // What the listener holds on to. Requests in flight keep it, not the node, alive: the node belongs
@@ -102,12 +113,15 @@ class NodeFaults final : public common::FaultWriter {
 class HttpInput final : public flow::Node {
  public:
   HttpInput(HttpInputProperties properties, UrlPattern pattern, common::BodyParserChoice body,
-            const InputNames& names, HttpListener& listener, common::RestGate* gate)
+            const InputNames& names, HttpListener& listener, common::RestGate* gate,
+            bool propagates_identity)
       : names_(names),
         properties_(std::move(properties)),
         pattern_(std::move(pattern)),
         body_(std::move(body)),
         listener_(listener),
+        is_secure_(properties_.use_https || listener.forces_secure()),
+        propagates_identity_(propagates_identity),
         gate_(gate),
         faults_(std::make_shared<NodeFaults>(static_cast<FaultFormat>(properties_.fault_format))) {}
 
@@ -115,13 +129,13 @@ class HttpInput final : public flow::Node {
 
   Status start() override {
     handler_ = std::make_shared<HttpInputHandler>(*this);
-    return listener_.add(pattern_, handler_);
+    return listener_.add(pattern_, handler_, is_secure_);
   }
   void stop() override {
     if (handler_) listener_.remove(handler_.get());
   }
   std::string endpoint() const override {
-    return "http://*:" + std::to_string(listener_.port()) + pattern_.path +
+    return (is_secure_ ? "https://*:" : "http://*:") + std::to_string(port()) + pattern_.path +
            (pattern_.is_prefix ? "*" : "");
   }
 
@@ -140,6 +154,11 @@ class HttpInput final : public flow::Node {
                              RequestRef& request);
   void add_path(tree::TreeContext& context, tree::Element* input, tree::Element* environment,
                 RequestRef& request);
+  int port() const { return is_secure_ ? listener_.secure_port() : listener_.port(); }
+  bool unpack(RequestRef& request);
+  void add_identity(base::Arena& arena, tree::Element* properties, RequestRef& request) const;
+  void add_client_certificate(tree::TreeContext& context, tree::Element* input,
+                              RequestRef& request) const;
   void run(RequestRef& request, Way way);
   void time_out(RequestRef& request);
   void reply_fault(RequestRef& request, const std::string& summary, const base::Error* cause);
@@ -156,6 +175,8 @@ class HttpInput final : public flow::Node {
   const UrlPattern pattern_;
   const common::BodyParserChoice body_;
   HttpListener& listener_;
+  const bool is_secure_;
+  const bool propagates_identity_;
   common::RestGate* const gate_;                    // null unless the flow is that of a REST API
   const std::shared_ptr<const NodeFaults> faults_;  // shared by replies that outlive the node
   std::shared_ptr<HttpInputHandler> handler_;
@@ -167,6 +188,7 @@ std::string HttpInputHandler::flow_name() const { return node_.flow().name(); }
 std::string HttpInputHandler::application_name() const { return node_.flow().application(); }
 
 void HttpInput::handle(RequestRef request) {
+  if (properties_.decompress_input_message && !unpack(request)) return;
   if (gate_ && !gate_->admit(request, base_path(), faults_)) return;
   listener_.requests().add(request);
   // The client's time runs while the flow does; after the flow has ended another one may still
@@ -189,6 +211,28 @@ void HttpInput::handle(RequestRef request) {
   // Another flow may still reply, as long as there is a client; until then the time-out is ours.
   request->set_on_gone(
       [&listener, hold](millstream::http::Request& gone) { listener.requests().remove(gone); });
+}
+
+// False: it could not be unpacked, and the client has been told.
+bool HttpInput::unpack(RequestRef& request) {
+  using millstream::http::Coding;
+  const Coding coding = millstream::http::parse_coding(request->headers().get("Content-Encoding"));
+  if (coding == Coding::kIdentity || coding == Coding::kUnknown || request->body().empty()) {
+    return true;
+  }
+  net::Buffer plain;
+  Result<size_t> size = millstream::http::decompress(
+      coding, request->body(), request->reactor().buffers(), plain, listener_.body_bytes_max());
+  if (size.ok()) {
+    request->replace_body(std::move(plain), size.value());
+    return true;
+  }
+  const base::Error& error = size.error();
+  Fault fault = make_fault(static_cast<FaultFormat>(properties_.fault_format),
+                           error.id_with_letter() + ": " + error.text, nullptr);
+  const bool is_too_large = error.code == &millstream::http::errors::kDecompressedTooLarge;
+  request->reply(is_too_large ? 413 : 400, fault.content_type, std::move(fault.body));
+  return false;
 }
 
 void HttpInput::time_out(RequestRef& request) {
@@ -270,10 +314,40 @@ tree::MessageAssembly HttpInput::make_head(tree::MessageArena& arena, RequestRef
   properties.creation_time_micros = base::system_clock().wall_gmt_micros();
   properties.reply_protocol = "SOAP-HTTP";
   properties.content_type = request->headers().get("Content-Type");
-  parsers::headers::make_properties(context, message.root, properties, &names_.properties);
+  tree::Element* folder =
+      parsers::headers::make_properties(context, message.root, properties, &names_.properties);
+  if (propagates_identity_) add_identity(context.arena, folder, request);
   add_header_folder(context, message.root, request);
   add_local_environment(context, message.local_environment, request);
   return message;
+}
+
+// As the product names them: the issuer is the client's User-Agent.
+void HttpInput::add_identity(base::Arena& arena, tree::Element* properties,
+                             RequestRef& request) const {
+  const std::string_view header = request->headers().get("Authorization");
+  const size_t blank = header.find(' ');
+  if (blank == std::string_view::npos) return;
+  const std::string_view scheme = header.substr(0, blank);
+  std::string_view rest = header.substr(blank);
+  while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+  common::SourceIdentity identity;
+  identity.issued_by = request->headers().get("User-Agent");
+  if (millstream::http::equals_ignore_case(scheme, "Bearer")) {
+    identity.type = "OAuth";
+    identity.token = rest;
+  } else if (millstream::http::equals_ignore_case(scheme, "Basic")) {
+    const std::optional<std::string> plain = base::base64_decode(rest);
+    if (!plain) return;
+    const std::string_view both = arena.copy(*plain);
+    const size_t colon = std::min(both.find(':'), both.size());
+    identity.type = "usernameAndPassword";
+    identity.token = both.substr(0, colon);
+    identity.password = both.substr(std::min(colon + 1, both.size()));
+  } else {
+    return;
+  }
+  common::set_source_identity(properties, identity);
 }
 
 void HttpInput::add_header_folder(tree::TreeContext& context, tree::Element* root,
@@ -283,12 +357,20 @@ void HttpInput::add_header_folder(tree::TreeContext& context, tree::Element* roo
   auto* fields = static_cast<parsers::headers::HttpField*>(
       arena.allocate((headers.size() + kNotesCount) * sizeof(parsers::headers::HttpField)));
   size_t count = 0;
-  for (size_t i = 0; i < headers.size(); ++i) fields[count++] = {headers.name(i), headers.value(i)};
+  for (size_t i = 0; i < headers.size(); ++i) {
+    // What speaks of the packed body is not true of the one that the flow sees.
+    if (request->has_replaced_body() &&
+        (millstream::http::equals_ignore_case(headers.name(i), "Content-Encoding") ||
+         millstream::http::equals_ignore_case(headers.name(i), "Content-Length"))) {
+      continue;
+    }
+    fields[count++] = {headers.name(i), headers.value(i)};
+  }
   // The server's own notes follow what the client sent.
   const std::string_view peer = request->peer();
   const std::string_view address = arena.copy(peer.substr(0, peer.rfind(':')));
   char* port = arena.bytes(kPortDigitsMax);
-  char* port_end = std::to_chars(port, port + kPortDigitsMax, listener_.port()).ptr;
+  char* port_end = std::to_chars(port, port + kPortDigitsMax, this->port()).ptr;
   std::string_view host = headers.get("Host");
   std::string_view bare_host = host.substr(0, std::min(host.rfind(':'), host.size()));
   const std::string_view target = request->head().target;
@@ -303,12 +385,12 @@ void HttpInput::add_header_folder(tree::TreeContext& context, tree::Element* roo
   put(" ");
   const char* url = p;
   if (target.substr(0, 1) == "/") {
-    put("http://");
+    put(is_secure_ ? "https://" : "http://");
     put(host.empty() ? std::string_view("localhost") : host);
   }
   const char* url_end = put(target);
-  put(" HTTP/1.");
-  put(request->head().minor_version == 0 ? "0" : "1");
+  put(" ");
+  put(version_text(request));
   const base::QName* const* note = names_.notes;
   auto add_note = [&](std::string_view value) {
     fields[count++] = {(*note)->local->view(), value, *note};
@@ -320,7 +402,7 @@ void HttpInput::add_header_folder(tree::TreeContext& context, tree::Element* roo
   add_note({port, static_cast<size_t>(port_end - port)});
   add_note(address);
   add_note(address);
-  add_note("http");
+  add_note(is_secure_ ? "https" : "http");
   parsers::headers::make_http_header(context, root, parsers::headers::kHttpInputHeader,
                                      {fields, count});
 }
@@ -354,8 +436,7 @@ void HttpInput::add_local_environment(tree::TreeContext& context, tree::Element*
   tree::Element* line = add_folder(context, input, names_.request_line);
   add_field(context, line, names_.method, Value::make_character(request->method()));
   add_field(context, line, names_.request_uri, Value::make_character(request->path()));
-  add_field(context, line, names_.http_version,
-            Value::make_character(request->head().minor_version == 0 ? "HTTP/1.0" : "HTTP/1.1"));
+  add_field(context, line, names_.http_version, Value::make_character(version_text(request)));
   if (properties_.parse_query_string) {
     tree::Element* query = add_folder(context, input, names_.query_string);
     for (const auto& [name, text] : millstream::http::parse_query(request->query())) {
@@ -363,8 +444,25 @@ void HttpInput::add_local_environment(tree::TreeContext& context, tree::Element*
                 Value::make_character(context.arena.copy(text)));
     }
   }
+  if (is_secure_) add_client_certificate(context, input, request);
   add_path(context, input, environment, request);
   if (gate_) gate_->describe(*request, base_path(), context, environment);
+}
+
+void HttpInput::add_client_certificate(tree::TreeContext& context, tree::Element* input,
+                                       RequestRef& request) const {
+  const net::TlsPeer* peer = request->tls_peer();
+  if (!peer) return;
+  tree::Element* folder = add_folder(context, input, context.names.qname("ClientCertificate"));
+  const std::pair<const char*, const std::string&> fields[] = {{"Subject", peer->subject},
+                                                               {"CommonName", peer->common_name},
+                                                               {"Issuer", peer->issuer},
+                                                               {"SerialNumber", peer->serial},
+                                                               {"NotAfter", peer->not_after}};
+  for (const auto& [name, text] : fields) {
+    add_field(context, folder, context.names.qname(name),
+              Value::make_character(context.arena.copy(text)));
+  }
 }
 
 void HttpInput::add_path(tree::TreeContext& context, tree::Element* input,
@@ -405,11 +503,13 @@ Result<std::unique_ptr<flow::Node>> create_http_input(flow::NodeBuildContext& co
     context.names.intern_qname("", name);
   }
   body.folder_name = context.names.intern_qname("", body.folder);
+  const bool propagates_identity =
+      MS_TRY(common::propagates_identity(properties.security_profile_name));
   auto* gate = context.services.find<common::RestGate>();
   if (gate && !gate->is_for(context.flow_definition.name)) gate = nullptr;
   return std::unique_ptr<flow::Node>(new HttpInput(std::move(properties), std::move(pattern),
                                                    std::move(body), InputNames(context.names),
-                                                   *listener, gate));
+                                                   *listener, gate, propagates_identity));
 }
 
 }  // namespace millstream::nodes::http

@@ -12,7 +12,6 @@ Result<HttpInputProperties> read_http_input_properties(const flow::PropertySet& 
   common::PropertyReader reader("HTTPInput", set, diagnostics);
   reader.require("URLSpecifier");
   reader.read_text("URLSpecifier", out.url_specifier);
-  reader.refuse_unless("useHTTPS", "false", "HTTPS listeners are not supported yet.");
   reader.read_boolean("useHTTPS", out.use_https);
   reader.read_text("messageDomainProperty", out.message_domain_property);
   reader.read_text("messageSetProperty", out.message_set_property);
@@ -27,7 +26,6 @@ Result<HttpInputProperties> read_http_input_properties(const flow::PropertySet& 
   reader.read_boolean("parseQueryString", out.parse_query_string);
   reader.read_boolean("setDestinationList", out.set_destination_list);
   reader.read_text("labelPrefix", out.label_prefix);
-  reader.refuse_unless("decompressInputMessage", "false", "compressed requests are not supported yet.");
   reader.read_boolean("decompressInputMessage", out.decompress_input_message);
   {
     static constexpr std::string_view kValues[] = {"deferred", "immediate", "complete"};
@@ -62,7 +60,6 @@ Result<HttpInputProperties> read_http_input_properties(const flow::PropertySet& 
   reader.read_boolean("parserXmlnscUseForXmlnsDomain", out.parser_xmlnsc_use_for_xmlns_domain);
   reader.ignore("additionalInstances");
   reader.ignore("componentLevel");
-  reader.refuse_unless("securityProfileName", "", "security profiles are not supported yet.");
   reader.read_text("securityProfileName", out.security_profile_name);
   reader.ignore("identityType");
   reader.ignore("identityTokenLocation");

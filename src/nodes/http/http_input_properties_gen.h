@@ -20,7 +20,7 @@ struct HttpInputProperties {
   // Path, as in /orders; a * at the end matches everything below. The most specific path
   // wins.
   std::string url_specifier;
-  // Use the HTTPS listener.
+  // The URL is on the HTTPS port (default 7843) and not on the HTTP port.
   bool use_https = false;
   // Domain of the request body; empty means BLOB.
   std::string message_domain_property = "BLOB";
@@ -41,7 +41,8 @@ struct HttpInputProperties {
   bool set_destination_list = false;
   // Goes before the label name that setDestinationList makes.
   std::string label_prefix;
-  // Unpack a compressed body.
+  // Unpack a body whose Content-Encoding is gzip or deflate; without it the flow gets it as
+  // it came.
   bool decompress_input_message = false;
   // When the body is parsed: when it is needed, or before the flow starts.
   ValidateTiming validate_timing = ValidateTiming::kDeferred;
@@ -57,7 +58,8 @@ struct HttpInputProperties {
   bool parser_xmlnsc_build_tree_using_xml_schema = false;
   // Use the XMLNSC parser where XMLNS is named.
   bool parser_xmlnsc_use_for_xmlns_domain = false;
-  // Security profile.
+  // Default Propagation puts basic or bearer credentials into the Identity fields of
+  // Properties; profiles that ask LDAP, WS-Trust or another service are refused.
   std::string security_profile_name;
 };
 

@@ -1,5 +1,6 @@
 // HTTPReply: the message body becomes the response to a waiting request (spec C3).
 #include "flow/invocation.h"
+#include "http/coding.h"
 #include "nodes/common/body.h"
 #include "nodes/http/errors_gen.h"
 #include "nodes/http/http_reply_properties_gen.h"
@@ -10,6 +11,7 @@
 namespace millstream::nodes::http {
 namespace {
 
+using millstream::http::Coding;
 using millstream::http::RequestRef;
 using parsers::headers::HttpField;
 
@@ -28,6 +30,12 @@ struct ReplyNames {
 std::string& spare_body() {
   thread_local std::string spare;
   return spare;
+}
+
+Coding coding_of(HttpReplyProperties::CompressionType type) {
+  constexpr Coding kCodings[] = {Coding::kIdentity, Coding::kGzip, Coding::kZlib,
+                                 Coding::kRawDeflate};
+  return kCodings[static_cast<size_t>(type)];
 }
 
 class HttpReply final : public flow::Node {
@@ -95,6 +103,7 @@ class HttpReply final : public flow::Node {
     if (!has_content_type && properties_.generate_default_http_headers && !body.empty()) {
       response->headers.add("Content-Type", common::content_type(context, in.root));
     }
+    if (compression_ != Coding::kIdentity) compress_body(*request, *response, body);
     response->body.swap(body);
     spare_body() = std::move(body);
     if (!request->send_reply() && !properties_.ignore_transport_failures) {
@@ -127,7 +136,23 @@ class HttpReply final : public flow::Node {
     return code;
   }
 
+  // What cannot be compressed goes as it is.
+  void compress_body(const millstream::http::Request& request, millstream::http::Response& response,
+                     std::string& body) const {
+    if (body.empty() || response.headers.has("Content-Encoding")) return;
+    response.headers.add("Vary", "Accept-Encoding");
+    const std::string_view accepted = request.headers().get("Accept-Encoding");
+    std::string packed;
+    if (!millstream::http::is_coding_accepted(accepted, compression_) ||
+        !millstream::http::compress(compression_, body, packed).ok()) {
+      return;
+    }
+    response.headers.add("Content-Encoding", millstream::http::coding_name(compression_));
+    body.swap(packed);
+  }
+
   const HttpReplyProperties properties_;
+  const Coding compression_ = coding_of(properties_.compression_type);
   const ReplyNames names_;
   HttpListener& listener_;
 };

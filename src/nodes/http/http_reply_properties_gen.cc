@@ -13,7 +13,6 @@ Result<HttpReplyProperties> read_http_reply_properties(const flow::PropertySet& 
   reader.read_boolean("ignoreTransportFailures", out.ignore_transport_failures);
   reader.ignore("timeoutForReply");
   reader.read_boolean("generateDefaultHttpHeaders", out.generate_default_http_headers);
-  reader.refuse_unless("compressionType", "none", "compressed replies are not supported yet.");
   {
     static constexpr std::string_view kValues[] = {"none", "gzip", "zlib", "deflate"};
     out.compression_type = static_cast<HttpReplyProperties::CompressionType>(

@@ -18,7 +18,8 @@ struct HttpReplyProperties {
   bool ignore_transport_failures = true;
   // Add a Content-Type header when the flow sets none.
   bool generate_default_http_headers = true;
-  // Compression of the reply.
+  // Compression of the reply, when the client's Accept-Encoding allows it: zlib is
+  // Content-Encoding deflate in the zlib format, deflate the same without its frame.
   CompressionType compression_type = CompressionType::kNone;
   // Validation against the message model.
   ValidateMaster validate_master = ValidateMaster::kInherit;

@@ -1,6 +1,7 @@
 #include "nodes/http/listener.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "nodes/http/errors_gen.h"
 
@@ -32,10 +33,38 @@ Result<UrlPattern> parse_url_specifier(std::string_view specifier) {
   return pattern;
 }
 
-Status HttpListener::add(const UrlPattern& pattern, std::shared_ptr<UrlHandler> handler) {
+std::shared_ptr<HttpListener::Table> HttpListener::editable_table() const {
+  return std::make_shared<Table>(pending_ ? *pending_ : *table());
+}
+
+void HttpListener::publish(std::shared_ptr<Table> changed) {
+  if (pending_) {
+    pending_ = std::move(changed);
+  } else {
+    std::atomic_store(&table_, std::shared_ptr<const Table>(std::move(changed)));
+  }
+}
+
+void HttpListener::begin_change() {
   std::lock_guard lock(mutex_);
-  auto changed = std::make_shared<Table>(*table());
-  for (const Entry& e : *changed) {
+  pending_ = editable_table();
+}
+
+void HttpListener::end_change() {
+  std::lock_guard lock(mutex_);
+  publish(std::exchange(pending_, nullptr));
+}
+
+Status HttpListener::add(const UrlPattern& pattern, std::shared_ptr<UrlHandler> handler,
+                         bool is_secure) {
+  if (is_secure) {
+    if (!open_secure_) return base::make_error(errors::kNoHttpsListener);
+    MS_TRY(open_secure_());
+  }
+  std::lock_guard lock(mutex_);
+  std::shared_ptr<Table> changed = editable_table();
+  Entries& entries = is_secure ? changed->secure : changed->plain;
+  for (const Entry& e : entries) {
     if (e.pattern.path == pattern.path && e.pattern.is_prefix == pattern.is_prefix) {
       return base::make_error(
           errors::kUrlTaken,
@@ -44,28 +73,28 @@ Status HttpListener::add(const UrlPattern& pattern, std::shared_ptr<UrlHandler> 
            e.handler->flow_name(), e.handler->application_name()});
     }
   }
-  changed->push_back({pattern, std::move(handler)});
-  std::sort(changed->begin(), changed->end(), [](const Entry& a, const Entry& b) {
+  entries.push_back({pattern, std::move(handler)});
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     if (a.pattern.is_prefix != b.pattern.is_prefix) return b.pattern.is_prefix;
     if (a.pattern.is_prefix && a.pattern.path.size() != b.pattern.path.size()) {
       return a.pattern.path.size() > b.pattern.path.size();
     }
     return a.pattern.path < b.pattern.path;
   });
-  std::atomic_store(&table_, std::shared_ptr<const Table>(std::move(changed)));
+  publish(std::move(changed));
   return {};
 }
 
 void HttpListener::remove(const UrlHandler* handler) {
   std::lock_guard lock(mutex_);
-  auto changed = std::make_shared<Table>(*table());
-  changed->erase(std::remove_if(changed->begin(), changed->end(),
-                                [&](const Entry& e) { return e.handler.get() == handler; }),
-                 changed->end());
-  std::atomic_store(&table_, std::shared_ptr<const Table>(std::move(changed)));
+  std::shared_ptr<Table> changed = editable_table();
+  for (Entries* entries : {&changed->plain, &changed->secure}) {
+    std::erase_if(*entries, [&](const Entry& e) { return e.handler.get() == handler; });
+  }
+  publish(std::move(changed));
 }
 
-UrlHandler* HttpListener::find(const Table& table, std::string_view path) {
+UrlHandler* HttpListener::find(const Entries& table, std::string_view path) {
   auto exact_end = std::partition_point(table.begin(), table.end(),
                                         [](const Entry& e) { return !e.pattern.is_prefix; });
   auto exact = std::lower_bound(
@@ -86,9 +115,10 @@ UrlHandler* HttpListener::find(const Table& table, std::string_view path) {
 void HttpListener::handle(millstream::http::RequestRef request) {
   // Held for the request: a node that is removed meanwhile lives until its last request is done.
   const std::shared_ptr<const Table> table = this->table();
-  UrlHandler* handler = find(*table, request->path());
+  const Entries& entries = request->is_secure() ? table->secure : table->plain;
+  UrlHandler* handler = find(entries, request->path());
   if (!handler && request->path().size() > 1 && request->path().back() == '/') {
-    handler = find(*table, request->path().substr(0, request->path().size() - 1));
+    handler = find(entries, request->path().substr(0, request->path().size() - 1));
   }
   if (!handler) {
     request->reply(404, "text/plain; charset=utf-8",
