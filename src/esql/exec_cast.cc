@@ -76,6 +76,12 @@ class SimpleCastNode : public ExprNode {
     const Value v = path_ ? path_->quick(f) : source_->quick(f);
     if (v.kind == target_.kind) return v;
     Value out;
+    int64_t coefficient = 0;
+    int32_t exponent = 0;
+    if (v.kind == Kind::kCharacter && target_.kind == Kind::kDecimal &&
+        quick::short_number(v.data, v.size, &coefficient, &exponent)) {
+      return Value::make_inline_decimal(coefficient, exponent);
+    }
     if (v.kind == Kind::kCharacter && try_cast_text(v.text(), target_.kind, out)) return out;
     return {};
   }

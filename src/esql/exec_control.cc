@@ -225,14 +225,17 @@ class ForNode : public StmtNode {
   // what it deletes before its turn. A tree that cannot change is gone through as it is parsed.
   Flow run_path(Frame& f, const PathNode& path) const {
     Ref item;
-    StepMatch m;
-    bool matches = false;
-    Status s = path.find_parent(f, item, m, matches);
+    StepMatch own;
+    const bool is_fixed = path.steps.back().is_fixed;
+    bool matches = is_fixed;
+    Status s = is_fixed ? path.find_steps(f, item, path.steps.size() - 1)
+                        : path.find_parent(f, item, own, matches);
     if (!s.ok()) return f.x.fail(f, *this, std::move(s));
     if (!item.element || !matches) {
       f.x.end_statement();
       return Flow::kNext;
     }
+    const StepMatch& m = is_fixed ? path.steps.back().fixed : own;
     if (item.is_read_only) return run_in_place(f, item, m);
     ScratchStack::Mark mark = f.x.stack.mark();
     size_t count = 0;

@@ -40,7 +40,8 @@ inline tree::Element* sibling_named(tree::Element* e, const base::QName* name) {
 
 // digits[.digits] of at most 8 characters, without branches on what they are: where the point
 // stands and how many digits follow is what processors predict worst.
-inline bool short_number(const char* p, uint32_t size, int64_t* coefficient, int32_t* exponent) {
+__attribute__((always_inline)) inline bool short_number(const char* p, uint32_t size,
+                                                        int64_t* coefficient, int32_t* exponent) {
   if (size - 1 > 7) return false;
   uint64_t text;
   if (size >= 4) {
@@ -81,7 +82,9 @@ inline bool short_number(const char* p, uint32_t size, int64_t* coefficient, int
 }
 
 // NULL: declined.
-inline value::Value arithmetic(ArithmeticOp op, const value::Value& a, const value::Value& b) {
+__attribute__((always_inline)) inline value::Value arithmetic(ArithmeticOp op,
+                                                              const value::Value& a,
+                                                              const value::Value& b) {
   using value::Kind;
   using value::Value;
   Value out;
@@ -93,11 +96,17 @@ inline value::Value arithmetic(ArithmeticOp op, const value::Value& a, const val
     if (op == ArithmeticOp::kMultiply) overflows = __builtin_mul_overflow(a.integer, b.integer, &r);
     return overflows ? out : Value::make_integer(r);
   }
-  if (a.kind == Kind::kDecimal && b.kind == Kind::kDecimal) {
+  // An INTEGER beside a DECIMAL is one without a fraction.
+  auto as_decimal = [](const Value& v) {
+    return v.kind == Kind::kInteger ? Value::make_inline_decimal(v.integer, 0) : v;
+  };
+  const Value x = as_decimal(a);
+  const Value y = as_decimal(b);
+  if (x.kind == Kind::kDecimal && y.kind == Kind::kDecimal) {
     bool fits = false;
-    if (op == ArithmeticOp::kAdd) fits = value::try_add_inline(a, b, out);
-    if (op == ArithmeticOp::kSubtract) fits = value::try_subtract_inline(a, b, out);
-    if (op == ArithmeticOp::kMultiply) fits = value::try_multiply_inline(a, b, out);
+    if (op == ArithmeticOp::kAdd) fits = value::try_add_inline(x, y, out);
+    if (op == ArithmeticOp::kSubtract) fits = value::try_subtract_inline(x, y, out);
+    if (op == ArithmeticOp::kMultiply) fits = value::try_multiply_inline(x, y, out);
     return fits ? out : Value::null();
   }
   return out;

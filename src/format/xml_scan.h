@@ -35,18 +35,27 @@ inline const char* name_end(const char* p, const char* end) {
   }
 }
 
+// Bit i: byte i of `x` ends plain text (see text_stop).
+inline unsigned text_stops(__m128i x) {
+  __m128i usual = _mm_cmpgt_epi8(x, _mm_set1_epi8(0x1f));  // signed: not what is >= 0x80
+  __m128i special = _mm_or_si128(_mm_or_si128(equal(x, '<'), equal(x, '&')), equal(x, ']'));
+  return static_cast<unsigned>(_mm_movemask_epi8(_mm_andnot_si128(special, usual))) ^ 0xFFFFu;
+}
+
 // The first byte that plain text cannot pass over: '<', '&', ']', not ASCII, or below 0x20 (also
 // tab and line ends, which the caller judges; 0 behind the end).
 inline const char* text_stop(const char* p, const char* end) {
   for (;;) {
-    __m128i x = load(p, end);
-    __m128i odd = _mm_cmplt_epi8(x, _mm_set1_epi8(0x20));  // signed: also everything >= 0x80
-    __m128i stop =
-        _mm_or_si128(_mm_or_si128(equal(x, '<'), equal(x, '&')), _mm_or_si128(equal(x, ']'), odd));
-    auto mask = static_cast<unsigned>(_mm_movemask_epi8(stop));
-    if (__builtin_expect(mask != 0, 1)) return p + __builtin_ctz(mask);
+    unsigned mask = text_stops(load(p, end));
+    if (__builtin_expect(mask != 0, 1)) return p + static_cast<unsigned>(__builtin_ctz(mask));
     p += 16;
   }
+}
+// The same where 16 bytes are readable.
+inline const char* text_stop_roomy(const char* p, const char* end) {
+  unsigned mask = text_stops(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  if (__builtin_expect(mask != 0, 1)) return p + static_cast<unsigned>(__builtin_ctz(mask));
+  return text_stop(p + 16, end);
 }
 
 // As text_stop for an attribute value: stops at `quote`, '<', '&', odd bytes.

@@ -128,7 +128,7 @@ bool XmlnscParser::run_plain(Element* target, bool is_all) {
     }
     const uint32_t size = entry->size;
     const char* const text = name + size + 1;
-    const char* stop = scan::text_stop(text, end);
+    const char* stop = scan::text_stop_roomy(text, end);
     if (__builtin_expect(stop > last_text, 0)) break;
     if (__builtin_expect(*stop != '<', 0)) {
       stop = other_text_stop(text, stop, end);
