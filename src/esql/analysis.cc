@@ -450,8 +450,6 @@ void Analyser::routine(ast::Routine& r) {
             "'" + std::string(r.name) + "' is a " +
                 (r.language == ast::Language::kJava ? "Java" : ".NET") +
                 " routine; calling it raises an exception");
-  } else if (r.language == ast::Language::kDatabase) {
-    database_use(r.pos);
   }
   if (r.body) statement(r.body);
   r.frame_slots = next_slot_;
@@ -480,7 +478,6 @@ void Analyser::check_main(ast::Module& m) {
 
 void Analyser::module(ast::Module& m) {
   module_ = &m;
-  has_warned_database_ = false;
   check_main(m);
   scope_ = nullptr;
   for (Variable* v : m.variables) declaration(*v, false);
@@ -490,7 +487,6 @@ void Analyser::module(ast::Module& m) {
 
 void Analyser::run_file(ast::SourceFile& file) {
   file_ = &file;
-  has_warned_database_ = false;
   for (Variable* v : file.variables) declaration(*v, false);
   for (ast::Routine* r : file.routines) routine(*r);
   for (ast::Module* m : file.modules) module(*m);
@@ -505,7 +501,6 @@ uint32_t Analyser::run_eval(const EvalInput& input, ast::SourceFile& file, ast::
   scope_ = input.scope;
   next_slot_ = input.first_slot;
   is_eval_ = true;
-  has_warned_database_ = true;
   if (expression) {
     expr(expression);
   } else {

@@ -7,7 +7,7 @@
 // handler; MS1610 PROPAGATE in a Filter; MS1611 SHARED; MS1612 EXTERNAL; MS1613 Main; MS1614 wrong
 // kind of operand; MS1615 a scalar has no fields; MS1616 a REFERENCE variable is needed; MS1617
 // unknown namespace prefix; MS1618 RESIGNAL; MS1619 RETURN. Warnings: MS1620 external routines,
-// MS1621 databases, MS1622 CARDINALITY without [], MS1623 terminals, MS1624 read-only trees, MS1625
+// MS1622 CARDINALITY without [], MS1623 terminals, MS1624 read-only trees, MS1625
 // PROPAGATE inside ATOMIC, MS1626 prefix that is not a NAMESPACE constant, MS1627 schema and
 // folder, MS1628 a routine whose name differs in case. Internal to the front end; use Program.
 // Thread: one.
@@ -128,7 +128,8 @@ class Analyser {
   void insert(ast::InsertStmt& s);
   void update(ast::UpdateStmt& s);
   void delete_from(ast::DeleteFromStmt& s);
-  void database_use(const ast::SourcePos& pos);
+  void pushed(const ast::Expr* e, const ast::Variable* row);
+  void uses_node_source(const ast::SourcePos& pos);
   void reference_variable(ast::PathExpr* p, std::string_view statement);
   void tree_target(ast::PathExpr* p, std::string_view statement);
 
@@ -181,7 +182,6 @@ class Analyser {
   uint32_t atomic_depth_ = 0;
   uint32_t suggestions_left_ = 100;  // by similarity of names
   bool is_eval_ = false;
-  bool has_warned_database_ = false;  // once a module
 };
 
 }  // namespace millstream::esql

@@ -192,9 +192,9 @@ void Analyser::compound(Expr* e) {
       break;
     case ExprKind::kPassthru: {
       auto* p = static_cast<ast::PassthruExpr*>(e);
-      database_use(p->pos);
       expr(p->sql);
       path(p->to);
+      if (!p->to) uses_node_source(p->pos);
       exprs(p->values);
       break;
     }
@@ -282,6 +282,7 @@ void Analyser::call_routine(ast::CallExpr& e, ast::Routine& r, bool is_statement
     error(e.pos, "MS1614", "'" + std::string(r.name) + "' returns no value; use CALL");
   }
   check_arguments(r, e);
+  if (r.language == ast::Language::kDatabase && !e.in_reference) uses_node_source(e.pos);
 }
 
 void Analyser::call(ast::CallExpr& e, bool is_statement) {
@@ -334,11 +335,30 @@ ast::Routine* Analyser::similar_routine(std::string_view name) const {
 
 // ---------------------------------------------------------------- SELECT and quantifiers
 
+namespace {
+
+// The data source of Database.source.schema.table, when it is written as a name.
+std::string_view source_name(const Expr& table) {
+  const auto& p = ast::as<ast::PathExpr>(table);
+  const size_t count = p.steps.size();
+  return count > 2 ? p.steps[count - 3].name : std::string_view();
+}
+
+}  // namespace
+
 void Analyser::select(ast::SelectExpr& e) {
   const ast::Scope* outer = scope_;
+  const ast::FromItem* first = nullptr;
+  for (const ast::FromItem& item : e.from) {
+    if (!item.is_database) continue;
+    if (ast::as<ast::PathExpr>(*item.source).steps.size() < 3) uses_node_source(item.source->pos);
+    if (first && source_name(*item.source) != source_name(*first->source)) {
+      error(item.source->pos, "MS2125", "all tables of one SELECT must be in one data source");
+    }
+    if (!first) first = &item;
+  }
   for (ast::FromItem& item : e.from) {
     expr(item.source);
-    if (item.is_database) database_use(item.source->pos);
     item.variable = add_row(item.name, item.source->pos);
   }
   for (ast::SelectColumn& c : e.columns) {

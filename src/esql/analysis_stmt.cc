@@ -1,6 +1,7 @@
 // Statements: rules of place, labels, targets.
 #include "esql/analysis.h"
 #include "esql/constants.h"
+#include "esql/database_push.h"
 
 namespace millstream::esql {
 
@@ -217,15 +218,25 @@ void Analyser::move(ast::MoveStmt& s) {
   if (s.identity) step(*s.identity);
 }
 
-void Analyser::database_use(const ast::SourcePos& pos) {
-  if (has_warned_database_) return;
-  has_warned_database_ = true;
-  warning(pos, "MS1621", "statements over databases raise an exception in this release");
+// A statement that names no data source goes to that of the node.
+void Analyser::uses_node_source(const ast::SourcePos& pos) {
+  if (module_ && module_->needs_data_source.line == 0) module_->needs_data_source = pos;
+}
+
+// What UPDATE and DELETE compute for each row is computed by the database.
+void Analyser::pushed(const Expr* e, const ast::Variable* row) {
+  if (!e) return;
+  PushScope scope;
+  scope.tables.push_back(row);
+  const Expr* culprit = nullptr;
+  if (classify(*e, scope, &culprit) != PushKind::kNeither) return;
+  error(culprit->pos, "MS2124",
+        "'" + std::string(culprit->source) + "' cannot be given to the database");
 }
 
 void Analyser::insert(ast::InsertStmt& s) {
-  database_use(s.pos);
   path(s.table);
+  if (s.table->steps.size() < 3) uses_node_source(s.pos);
   exprs(s.values);
   if (!s.columns.empty() && s.columns.size() != s.values.size()) {
     warning(s.pos, "MS1606",
@@ -235,21 +246,26 @@ void Analyser::insert(ast::InsertStmt& s) {
 }
 
 void Analyser::update(ast::UpdateStmt& s) {
-  database_use(s.pos);
   path(s.table);
+  if (s.table->steps.size() < 3) uses_node_source(s.pos);
   const ast::Scope* outer = scope_;
   s.variable = add_row(s.correlation, s.pos);
-  for (ast::UpdateColumn& c : s.columns) expr(c.value);
+  for (ast::UpdateColumn& c : s.columns) {
+    expr(c.value);
+    pushed(c.value, s.variable);
+  }
   expr(s.where);
+  pushed(s.where, s.variable);
   scope_ = outer;
 }
 
 void Analyser::delete_from(ast::DeleteFromStmt& s) {
-  database_use(s.pos);
   path(s.table);
+  if (s.table->steps.size() < 3) uses_node_source(s.pos);
   const ast::Scope* outer = scope_;
   s.variable = add_row(s.correlation, s.pos);
   expr(s.where);
+  pushed(s.where, s.variable);
   scope_ = outer;
 }
 
@@ -340,7 +356,6 @@ void Analyser::action(Stmt* s) {
       break;
     }
     case StmtKind::kTransaction:
-      database_use(s->pos);
       path(static_cast<ast::TransactionStmt&>(*s).database);
       break;
     case StmtKind::kPropagate:

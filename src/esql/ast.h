@@ -599,13 +599,18 @@ struct MoveStmt : Stmt {
   Expr* name = nullptr;
   PathStep* identity = nullptr;
 };
+struct ColumnName {
+  std::string_view name;
+  bool is_quoted = false;
+};
 struct InsertStmt : Stmt {
   PathExpr* table;
-  List<std::string_view> columns;
+  List<ColumnName> columns;
   List<Expr*> values;
 };
 struct UpdateColumn {
   std::string_view name;
+  bool is_quoted = false;
   SourcePos pos;
   Expr* value;
 };
@@ -670,6 +675,7 @@ struct Module {
   SourceFile* file = nullptr;
   Routine* main = nullptr;      // Resolved; null for kDatabaseEvent
   uint32_t variable_slots = 0;  // Resolved: Storage::kModule
+  SourcePos needs_data_source;  // Resolved: first statement that needs the node's; line 0: none
 };
 
 struct SourceFile {

@@ -86,7 +86,15 @@ inline constexpr base::ErrorCode kPropagateDestination{"MS1656", 1656, base::Exc
 inline constexpr base::ErrorCode kPropagateNoTree{"MS1657", 1657, base::ExceptionKind::kRecoverable, base::Severity::kError,
     "The tree '{0}' of PROPAGATE does not exist."};
 inline constexpr base::ErrorCode kDatabaseUnavailable{"MS1658", 1658, base::ExceptionKind::kDatabase, base::Severity::kError,
-    "No database is configured, so '{0}' cannot be run."};
+    "There is no database here, so '{0}' cannot be run."};
+inline constexpr base::ErrorCode kDatabaseReference{"MS2120", 2120, base::ExceptionKind::kDatabase, base::Severity::kError,
+    "The database table '{0}' can be read in the FROM clause of a SELECT only."};
+inline constexpr base::ErrorCode kDatabaseName{"MS2121", 2121, base::ExceptionKind::kDatabase, base::Severity::kError,
+    "'{0}' does not name a {1} of a database."};
+inline constexpr base::ErrorCode kDatabasePlaces{"MS2122", 2122, base::ExceptionKind::kDatabase, base::Severity::kError,
+    "The tables of one SELECT are in the data sources '{0}' and '{1}'."};
+inline constexpr base::ErrorCode kDatabaseResultSets{"MS2123", 2123, base::ExceptionKind::kDatabase, base::Severity::kError,
+    "The procedure '{0}' was called with {1} list arguments for its result sets."};
 inline constexpr base::ErrorCode kExternalRoutine{"MS1659", 1659, base::ExceptionKind::kRecoverable, base::Severity::kError,
     "Routine {0} is implemented by {1} ({2}), which is not available."};
 inline constexpr base::ErrorCode kNoDomainForField{"MS1660", 1660, base::ExceptionKind::kParser, base::Severity::kError,

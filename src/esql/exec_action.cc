@@ -4,6 +4,7 @@
 #include "esql/compile.h"
 #include "esql/errors_gen.h"
 #include "esql/exec_control.h"
+#include "esql/exec_database.h"
 #include "esql/shared.h"
 
 namespace millstream::esql {
@@ -187,12 +188,6 @@ class ResignalNode : public StmtNode {
   }
 };
 
-class DatabaseStmtNode : public SimpleStmt {
- public:
-  using SimpleStmt::SimpleStmt;
-  Status execute(Frame& f) const override { return f.x.host.execute_database(ast->source); }
-};
-
 class PropagateNode : public SimpleStmt {
  public:
   PropagateNode(Compiler& c, const ast::PropagateStmt& s)
@@ -288,7 +283,7 @@ const StmtNode* compile_action(Compiler& c, const ast::Stmt& s) {
     case ast::StmtKind::kPropagate:
       return c.make<PropagateNode>(c, ast::as<ast::PropagateStmt>(s));
     default:
-      return c.make<DatabaseStmtNode>(s);
+      return compile_database_statement(c, s);
   }
 }
 

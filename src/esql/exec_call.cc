@@ -3,6 +3,7 @@
 
 #include "esql/compile.h"
 #include "esql/errors_gen.h"
+#include "esql/exec_database.h"
 #include "esql/shared.h"
 
 namespace millstream::esql {
@@ -150,7 +151,6 @@ class CallNode : public ExprNode {
     call.external_name = routine_.external_name;
     call.class_loader = routine_.class_loader;
     call.is_java = routine_.language == ast::Language::kJava;
-    call.is_database = routine_.language == ast::Language::kDatabase;
     call.arguments = {arguments, count};
     call.result = &out;
     {
@@ -176,6 +176,7 @@ class CallNode : public ExprNode {
 const ExprNode* compile_call(Compiler& c, const ast::CallExpr& e) {
   switch (e.target) {
     case ast::CallTarget::kRoutine:
+      if (e.routine->language == ast::Language::kDatabase) return compile_database_call(c, e);
       return c.make<CallNode>(c, e);
     case ast::CallTarget::kBuiltin:
       return compile_builtin(c, *e.builtin, e, e.args);
@@ -185,25 +186,6 @@ const ExprNode* compile_call(Compiler& c, const ast::CallExpr& e) {
       break;
   }
   return c.make<ErrorNode>(errors::kUnknownRoutine, e.name);
-}
-
-namespace {
-
-class DatabaseNode : public ExprNode {
- public:
-  explicit DatabaseNode(std::string_view source) : source_(source) {}
-  Shape shape() const override { return Shape::kList; }
-  Status eval(Frame& f, Value&) const override { return f.x.host.execute_database(source_); }
-  Status for_each(Frame& f, ItemSink&) const override { return f.x.host.execute_database(source_); }
-
- private:
-  std::string_view source_;
-};
-
-}  // namespace
-
-const ExprNode* compile_database_expression(Compiler& c, const ast::Expr& e) {
-  return c.make<DatabaseNode>(e.source);
 }
 
 }  // namespace millstream::esql

@@ -10,8 +10,20 @@ Status Host::propagate(const PropagateRequest&) {
 
 const tree::Domain* Host::find_domain(std::string_view) { return nullptr; }
 
+Status Host::run_database(const DatabaseRequest& request, DatabaseResult&) {
+  return base::make_error(errors::kDatabaseUnavailable, {request.statement});
+}
+
+Status Host::call_database(DatabaseCall& call, DatabaseResult&) {
+  return base::make_error(errors::kDatabaseUnavailable, {call.statement});
+}
+
+Status Host::end_database_work(std::string_view, bool is_rollback, DatabaseResult&) {
+  return base::make_error(errors::kDatabaseUnavailable, {is_rollback ? "ROLLBACK" : "COMMIT"});
+}
+
 Status Host::execute_database(std::string_view what) {
-  return base::make_error(errors::kDatabaseUnavailable, {what});
+  return base::make_error(errors::kDatabaseReference, {what});
 }
 
 Status Host::sleep(int64_t) { return {}; }
@@ -39,7 +51,7 @@ bool Host::find_broker_property(std::string_view, value::Value&) { return false;
 std::optional<std::string_view> Host::find_user_property(std::string_view) { return std::nullopt; }
 
 Status Host::call_external(const ExternalCall& call) {
-  std::string_view language = call.is_database ? "DATABASE" : call.is_java ? "JAVA" : ".NET";
+  std::string_view language = call.is_java ? "JAVA" : ".NET";
   return base::make_error(errors::kExternalRoutine, {call.routine, call.external_name, language});
 }
 

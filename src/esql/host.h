@@ -46,13 +46,59 @@ struct LogRequest {
   bool is_full = false;                    // FULL EXCEPTION: with its causes
 };
 
+// One statement for a database. What comes from messages is in `parameters`, never in `sql`.
+struct DatabaseRequest {
+  std::string_view data_source;  // empty: that of the node
+  std::string_view sql;
+  std::span<const value::Value> parameters;
+  bool is_query = false;       // a SELECT that ESQL made: it only reads
+  bool is_passthru = false;    // PASSTHRU: the text is the program's own
+  std::string_view statement;  // as written in ESQL, for errors
+};
+
+// Rows in the message's arena, cell by cell.
+struct DatabaseRows {
+  std::span<const std::string_view> columns;
+  std::span<const value::Value> cells;
+  size_t row_count = 0;
+};
+
+// What is left after a database statement: rows, and what SQLCODE and the like show. A host whose
+// node does not throw on database errors reports them here.
+struct DatabaseResult {
+  DatabaseRows rows;
+  int64_t code = 0;
+  std::string_view state = "00000";  // literal, or in the message's arena
+  int64_t native_error = 0;
+  std::string_view text;
+};
+
+enum class DatabaseDirection : uint8_t { kIn, kOut, kInOut };
+struct DatabaseArgument {
+  DatabaseDirection direction = DatabaseDirection::kIn;
+  value::Kind kind = value::Kind::kCharacter;  // as declared
+  value::Value value;                          // OUT and INOUT are written back
+};
+// CALL of a procedure with LANGUAGE DATABASE.
+struct DatabaseCall {
+  std::string_view data_source;
+  std::string_view schema;  // may be empty
+  std::string_view name;
+  std::span<DatabaseArgument> arguments;
+  bool has_return = false;
+  value::Kind return_kind = value::Kind::kNull;
+  value::Value returned;
+  size_t result_sets_max = 0;
+  std::vector<DatabaseRows> result_sets;
+  std::string_view statement;
+};
+
 // A call of a routine whose language is not ESQL.
 struct ExternalCall {
   std::string_view routine;        // as declared
   std::string_view external_name;  // EXTERNAL NAME, e.g. "pkg.Class.method"
   std::string_view class_loader;
   bool is_java = true;
-  bool is_database = false;
   std::span<value::Value> arguments;  // OUT and INOUT values are written back
   value::Value* result = nullptr;
 };
@@ -68,8 +114,14 @@ class Host {
   // --- domains; null when there is none of that name
   virtual const tree::Domain* find_domain(std::string_view name);
 
-  // --- databases: `what` is the statement as written, for the error
-  virtual Status execute_database(std::string_view what);
+  // --- databases
+  virtual Status run_database(const DatabaseRequest& request, DatabaseResult& result);
+  virtual Status call_database(DatabaseCall& call, DatabaseResult& result);
+  // COMMIT and ROLLBACK: ends what the flow has done in this data source so far.
+  virtual Status end_database_work(std::string_view data_source, bool is_rollback,
+                                   DatabaseResult& result);
+  // A table that is named where no table can stand.
+  Status execute_database(std::string_view what);
 
   // --- waiting and locks
   virtual Status sleep(int64_t milliseconds);

@@ -187,9 +187,10 @@ Stmt* Parser::parse_insert() {
   expect(Kw::kINTO);
   s->table = parse_path();
   if (accept(TokenKind::kLeftParen)) {
-    std::vector<std::string_view> columns;
+    std::vector<ast::ColumnName> columns;
     do {
-      columns.push_back(expect_name("a column name"));
+      const bool is_quoted = is(TokenKind::kQuoted);
+      columns.push_back({expect_name("a column name"), is_quoted});
     } while (accept(TokenKind::kComma));
     expect(TokenKind::kRightParen);
     s->columns = list_of(columns);
@@ -218,9 +219,13 @@ Stmt* Parser::parse_update() {
   do {
     ast::UpdateColumn c{};
     c.pos = pos_of(peek());
+    c.is_quoted = is(TokenKind::kQuoted);
     c.name = expect_name("a column name");
     // T.column = e, with the correlation name
-    if (accept(TokenKind::kDot)) c.name = expect_name("a column name");
+    if (accept(TokenKind::kDot)) {
+      c.is_quoted = is(TokenKind::kQuoted);
+      c.name = expect_name("a column name");
+    }
     expect(TokenKind::kEqual);
     c.value = parse_expr();
     columns.push_back(c);

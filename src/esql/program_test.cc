@@ -265,10 +265,15 @@ TEST_CASE("Duplicates and schemas that differ from the folder") {
         "3:55 MS1603");
 }
 
-TEST_CASE("Warnings: databases once a module, Java, CARDINALITY without []") {
-  CHECK(check_body("INSERT INTO Database.T VALUES(1); DELETE FROM Database.T;") == "~2:1 MS1621");
-  CHECK(check_body("INSERT INTO Database.T(a, b) VALUES(1);") == "~2:1 MS1621 ~2:1 MS1606");
-  CHECK(check_body("SET Environment.a[] = SELECT T.x FROM Database.T;") == "~2:39 MS1621");
+TEST_CASE("Warnings: Java, CARDINALITY without []; what a database cannot do") {
+  CHECK(check_body("INSERT INTO Database.T VALUES(1); DELETE FROM Database.T;") == "");
+  CHECK(check_body("INSERT INTO Database.T(a, b) VALUES(1);") == "~2:1 MS1606");
+  CHECK(check_body("SET Environment.a[] = SELECT T.x FROM Database.T;") == "");
+  CHECK(check_body("UPDATE Database.T AS A SET c = SUBSTRING(A.d FROM 2);") == "2:32 MS2124");
+  CHECK(check_body("UPDATE Database.T AS A SET c = SUBSTRING('abc' FROM 2) WHERE A.d = 1;") == "");
+  CHECK(check_body("DELETE FROM Database.T AS A WHERE A.d = 1 AND A.* = 2;") == "2:47 MS2124");
+  CHECK(check_body("SET Environment.a[] = SELECT T.x FROM Database.A.S.T, Database.B.S.U;") ==
+        "2:55 MS2125");
   CHECK(check_body("SET Environment.a = CARDINALITY(InputRoot.XMLNSC.a);") == "~2:33 MS1622");
   CHECK(check_body("SET Environment.a = CARDINALITY(InputRoot.XMLNSC.a[]);") == "");
   CHECK(Fixture("CREATE FUNCTION j() RETURNS CHARACTER LANGUAGE JAVA EXTERNAL NAME \"a.b\";")

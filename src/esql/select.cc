@@ -1,6 +1,9 @@
 // SELECT in every form, and THE (spec A7). Nested loops over the FROM items, leftmost slowest; rows
 // are temporary elements made one at a time, so that COUNT, EXISTS and THE keep none.
+#include <memory>
+
 #include "esql/errors_gen.h"
+#include "esql/exec_database.h"
 #include "esql/rows.h"
 #include "esql/shared.h"
 
@@ -29,12 +32,22 @@ class RowSink {
 class SelectNode : public ExprNode {
  public:
   SelectNode(Compiler& c, const ast::SelectExpr& e) : ast_(e) {
-    for (const ast::FromItem& i : e.from) sources_.push_back({c.expr(i.source), i.variable->slot});
+    bool has_tables = false;
+    for (const ast::FromItem& i : e.from) {
+      has_tables |= i.is_database;
+      if (!i.is_database) sources_.push_back({c.expr(i.source), i.variable->slot});
+    }
+    std::vector<const ast::Expr*> conditions;
+    if (has_tables) {
+      database_ = std::make_unique<DatabaseSelect>(c, e, conditions);
+    } else if (e.where) {
+      conditions.push_back(e.where);
+    }
+    for (const ast::Expr* condition : conditions) where_.push_back(c.expr(condition));
     for (const ast::SelectColumn& column : e.columns) {
       columns_.push_back({c.expr(column.value), c.steps(column.as), column.is_all_of});
     }
     item_ = c.expr(e.item);
-    where_ = c.expr(e.where);
   }
   Shape shape() const override {
     switch (ast_.select) {
@@ -49,6 +62,7 @@ class SelectNode : public ExprNode {
   Status eval(Frame& f, Value& out) const override {
     out = Value::null();
     if (shape() == Shape::kScalar && ast_.select != ast::SelectKind::kItem) {
+      if (database_ && database_->is_aggregate()) return database_->eval_aggregate(f, out);
       return eval_aggregate(f, out);
     }
     // The first row stands for the list.
@@ -179,9 +193,11 @@ class SelectNode : public ExprNode {
     size_t depth_;
     RowSink& sink_;
   };
+  // All combinations, those of tables first.
   Status rows(Frame& f, size_t depth, RowSink& sink) const {
     bool stop = false;
-    return rows(f, depth, sink, stop);
+    if (!database_) return rows(f, depth, sink, stop);
+    return database_->for_each_row(f, [&] { return rows(f, depth, sink, stop); }, stop);
   }
   Status rows(Frame& f, size_t depth, RowSink& sink, bool& stop) const {
     if (depth < sources_.size()) {
@@ -190,9 +206,9 @@ class SelectNode : public ExprNode {
       stop = bind.stop_all;
       return {};
     }
-    if (where_) {
+    for (const ExprNode* condition : where_) {
       Tri t = Tri::kUnknown;
-      MS_TRY(where_->eval_tri(f, t));
+      MS_TRY(condition->eval_tri(f, t));
       if (t != Tri::kTrue) return {};
     }
     return sink.row(f, stop);
@@ -207,7 +223,9 @@ class SelectNode : public ExprNode {
     for (size_t i = 0; i < columns_.size(); ++i) {
       const Column& c = columns_[i];
       if (!c.value) {
-        for (const Source& s : sources_) MS_TRY(put_all_columns(f, out, f.slots[s.slot].ref));
+        for (const ast::FromItem& s : ast_.from) {
+          MS_TRY(put_all_columns(f, out, f.slots[s.variable->slot].ref));
+        }
       } else if (c.is_all_of) {
         Ref source;
         MS_TRY(c.value->eval_ref(f, source));
@@ -223,7 +241,8 @@ class SelectNode : public ExprNode {
   std::vector<Source> sources_;
   std::vector<Column> columns_;
   const ExprNode* item_;
-  const ExprNode* where_;
+  std::vector<const ExprNode*> where_;  // all must be TRUE
+  std::unique_ptr<DatabaseSelect> database_;
 };
 
 class TheNode : public ExprNode {

@@ -12,9 +12,24 @@ void UnitOfWork::enlist(Participant* participant) {
   }
 }
 
+Participant& UnitOfWork::enlist_owned(const void* key, std::unique_ptr<Participant> participant) {
+  participants_.push_back(participant.get());
+  owned_.push_back({key, std::move(participant)});
+  return *owned_.back().participant;
+}
+
+Participant* UnitOfWork::find(const void* key) const {
+  for (const Owned& o : owned_) {
+    if (o.key == key) return o.participant.get();
+  }
+  return nullptr;
+}
+
 Status UnitOfWork::commit() {
   std::vector<Participant*> ending = std::move(participants_);
   participants_.clear();
+  const std::vector<Owned> owned = std::move(owned_);  // until the end of this function
+  owned_.clear();
   for (size_t i = 0; i < ending.size(); ++i) {
     Status status = ending[i]->commit();
     if (status.ok()) continue;
@@ -28,6 +43,8 @@ Status UnitOfWork::commit() {
 void UnitOfWork::rollback() {
   std::vector<Participant*> ending = std::move(participants_);
   participants_.clear();
+  const std::vector<Owned> owned = std::move(owned_);
+  owned_.clear();
   for (Participant* p : ending) p->rollback();
 }
 

@@ -2,6 +2,7 @@
 // node ends it. Coordination is one-phase, in the order of joining: a participant whose commit
 // fails makes the later ones roll back, and the error says so. Thread: the fiber of the message.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "base/result.h"
@@ -23,13 +24,21 @@ class UnitOfWork {
  public:
   // Joins once; the participant must outlive the end of the unit of work.
   void enlist(Participant* participant);
+  // Joins one that lives as long as the unit of work, to be found by `key`.
+  Participant& enlist_owned(const void* key, std::unique_ptr<Participant> participant);
+  Participant* find(const void* key) const;  // null when none joined under it
   // Either ends the unit of work: the participants are forgotten.
   Status commit();
   void rollback();
   bool is_empty() const { return participants_.empty(); }
 
  private:
+  struct Owned {
+    const void* key;
+    std::unique_ptr<Participant> participant;
+  };
   std::vector<Participant*> participants_;
+  std::vector<Owned> owned_;
 };
 
 }  // namespace millstream::flow

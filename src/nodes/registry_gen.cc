@@ -2,8 +2,26 @@
 // clang-format off
 #include "nodes/registry.h"
 
+namespace millstream::nodes::callable {
+Result<std::unique_ptr<flow::Node>> create_callable_flow_async_invoke(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::callable {
+Result<std::unique_ptr<flow::Node>> create_callable_flow_async_response(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::callable {
+Result<std::unique_ptr<flow::Node>> create_callable_flow_invoke(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::callable {
+Result<std::unique_ptr<flow::Node>> create_callable_input(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::callable {
+Result<std::unique_ptr<flow::Node>> create_callable_reply(flow::NodeBuildContext& context);
+}
 namespace millstream::nodes::compute {
 Result<std::unique_ptr<flow::Node>> create_compute(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::compute {
+Result<std::unique_ptr<flow::Node>> create_database(flow::NodeBuildContext& context);
 }
 namespace millstream::nodes::compute {
 Result<std::unique_ptr<flow::Node>> create_filter(flow::NodeBuildContext& context);
@@ -58,9 +76,27 @@ namespace millstream::nodes {
 
 const flow::NodeRegistry& node_registry() {
   static const flow::NodeRegistry kRegistry(std::vector<flow::NodeType>{
+      {"CallableFlowAsyncInvoke", "ComIbmCallableFlowAsyncInvoke", "ComIbmCallableFlowAsyncInvokeNode",
+       "CallableFlowAsyncInvokeNode", {"in"}, {"failure", "out"},
+       false, false, true, callable::create_callable_flow_async_invoke},
+      {"CallableFlowAsyncResponse", "ComIbmCallableFlowAsyncResponse", "ComIbmCallableFlowAsyncResponseNode",
+       "CallableFlowAsyncResponseNode", {}, {"failure", "error", "out", "catch"},
+       false, true, false, callable::create_callable_flow_async_response},
+      {"CallableFlowInvoke", "ComIbmCallableFlowInvoke", "ComIbmCallableFlowInvokeNode",
+       "CallableFlowInvokeNode", {"in"}, {"failure", "error", "out"},
+       false, false, true, callable::create_callable_flow_invoke},
+      {"CallableInput", "ComIbmCallableFlowInput", "ComIbmCallableFlowInputNode",
+       "CallableFlowInputNode", {}, {"failure", "out", "catch"},
+       false, true, false, callable::create_callable_input},
+      {"CallableReply", "ComIbmCallableFlowReply", "ComIbmCallableFlowReplyNode",
+       "CallableFlowReplyNode", {"in"}, {"failure", "out"},
+       false, false, false, callable::create_callable_reply},
       {"Compute", "ComIbmCompute", "ComIbmComputeNode",
        "ComputeNode", {"in"}, {"failure", "out", "out1", "out2", "out3", "out4"},
        false, false, true, compute::create_compute},
+      {"Database", "ComIbmDatabase", "ComIbmDatabaseNode",
+       "DatabaseNode", {"in"}, {"failure", "out"},
+       false, false, true, compute::create_database},
       {"Filter", "ComIbmFilter", "ComIbmFilterNode",
        "FilterNode", {"in"}, {"failure", "unknown", "false", "true"},
        false, false, true, compute::create_filter},

@@ -37,5 +37,7 @@ inline constexpr base::ErrorCode kNoRevocationLists{"MS1368", 1368, base::Except
     "Certificates are to be checked for revocation, but no revocation list is configured."};
 inline constexpr base::ErrorCode kNoCredentials{"MS1369", 1369, base::ExceptionKind::kSecurity, base::Severity::kError,
     "There are no credentials of type '{0}' with the name '{1}'."};
+inline constexpr base::ErrorCode kNoDataSource{"MS1870", 1870, base::ExceptionKind::kDatabase, base::Severity::kError,
+    "The statement names no data source, and neither does the node."};
 
 }  // namespace millstream::nodes::common::errors

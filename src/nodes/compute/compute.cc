@@ -135,7 +135,7 @@ Result<std::unique_ptr<flow::Node>> create_compute(flow::NodeBuildContext& conte
       MS_TRY(read_compute_properties(context.definition.properties, context.diagnostics));
   auto node =
       std::make_unique<Compute>(properties.compute_mode, tree::intern_root_names(context.names));
-  MS_TRY(node->bind(context, properties.compute_expression));
+  MS_TRY(node->bind(context, properties.compute_expression, database_choice(properties)));
   return std::unique_ptr<flow::Node>(std::move(node));
 }
 

@@ -17,11 +17,15 @@ Result<ComputeProperties> read_compute_properties(const flow::PropertySet& set,
     out.compute_mode = static_cast<ComputeProperties::ComputeMode>(
         reader.read_choice("computeMode", kValues, static_cast<size_t>(out.compute_mode), true));
   }
-  reader.ignore("dataSource");
-  reader.ignore("connectDatasourceBeforeFlowStarts");
-  reader.ignore("transaction");
-  reader.ignore("throwExceptionOnDatabaseError");
-  reader.ignore("treatWarningsAsErrors");
+  reader.read_text("dataSource", out.data_source);
+  reader.read_boolean("connectDatasourceBeforeFlowStarts", out.connect_datasource_before_flow_starts);
+  {
+    static constexpr std::string_view kValues[] = {"automatic", "commit"};
+    out.transaction = static_cast<ComputeProperties::Transaction>(
+        reader.read_choice("transaction", kValues, static_cast<size_t>(out.transaction), false));
+  }
+  reader.read_boolean("throwExceptionOnDatabaseError", out.throw_exception_on_database_error);
+  reader.read_boolean("treatWarningsAsErrors", out.treat_warnings_as_errors);
   reader.refuse_value("validateMaster", "content", "validation against a message model is not supported yet.");
   reader.refuse_value("validateMaster", "contentAndValue", "validation against a message model is not supported yet.");
   {

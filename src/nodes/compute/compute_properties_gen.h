@@ -12,11 +12,25 @@ namespace millstream::nodes::compute {
 
 struct ComputeProperties {
   enum class ComputeMode : uint8_t { kMessage, kDestination, kDestinationAndMessage, kException, kExceptionAndMessage, kExceptionAndDestination, kAll };
+  enum class Transaction : uint8_t { kAutomatic, kCommit };
   enum class ValidateMaster : uint8_t { kNone, kContent, kContentAndValue, kInherit };
   // The module: esql://routine/<schema>#<Module>.Main.
   std::string compute_expression;
   // Which of the output trees leave the node; for the others the input's go on.
   ComputeMode compute_mode = ComputeMode::kMessage;
+  // ODBC data source of database statements that name none.
+  std::string data_source;
+  // Connect to the data source when the flow starts, not with the first message; a failure
+  // is logged.
+  bool connect_datasource_before_flow_starts = false;
+  // automatic: database work commits or rolls back with the flow. commit: when the node is
+  // done.
+  Transaction transaction = Transaction::kAutomatic;
+  // Database errors are exceptions; otherwise SQLCODE, SQLSTATE, SQLNATIVEERROR and
+  // SQLERRORTEXT show them.
+  bool throw_exception_on_database_error = true;
+  // Database warnings, such as no row found by UPDATE or DELETE, are errors.
+  bool treat_warnings_as_errors = false;
   // Validation of the output message.
   ValidateMaster validate_master = ValidateMaster::kNone;
 };

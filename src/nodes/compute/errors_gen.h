@@ -17,5 +17,7 @@ inline constexpr base::ErrorCode kBadPattern{"MS1864", 1864, base::ExceptionKind
     "The pattern of the Trace node: {0}"};
 inline constexpr base::ErrorCode kNoTraceFile{"MS1865", 1865, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
     "The destination of Trace node '{0}' is a file, but filePath is empty: it writes nothing."};
+inline constexpr base::ErrorCode kNoNodeDataSource{"MS1866", 1866, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "The ESQL module '{1}' of node '{0}' has database statements that name no data source, and the node's dataSource is empty."};
 
 }  // namespace millstream::nodes::compute::errors

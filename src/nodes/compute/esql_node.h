@@ -10,14 +10,28 @@
 
 namespace millstream::nodes::compute {
 
+// The database properties that the records of these nodes have in common.
+template <typename Properties>
+common::DatabaseChoice database_choice(const Properties& p) {
+  common::DatabaseChoice choice;
+  choice.data_source = p.data_source;
+  choice.throws_on_error = p.throw_exception_on_database_error;
+  choice.treats_warnings_as_errors = p.treat_warnings_as_errors;
+  choice.commits_after_node = p.transaction == Properties::Transaction::kCommit;
+  choice.connects_at_start = p.connect_datasource_before_flow_starts;
+  return choice;
+}
+
 class EsqlNode : public flow::Node {
  public:
   // Finds the module that `reference` names; an error says what is missing.
-  Status bind(flow::NodeBuildContext& context, std::string_view reference);
+  Status bind(flow::NodeBuildContext& context, std::string_view reference,
+              const common::DatabaseChoice& database);
+  Status start() override;
 
  protected:
   // Runs Main; `out` holds the output trees of a Compute node.
-  Result<esql::Tri> run(flow::Invocation& invocation, esql::Host& host,
+  Result<esql::Tri> run(flow::Invocation& invocation, NodeHost& host,
                         const tree::MessageAssembly& in, const tree::MessageAssembly& out);
   const EsqlFacts& facts() const { return facts_; }
 

@@ -33,7 +33,7 @@ Result<std::unique_ptr<flow::Node>> create_filter(flow::NodeBuildContext& contex
   FilterProperties properties =
       MS_TRY(read_filter_properties(context.definition.properties, context.diagnostics));
   auto node = std::make_unique<Filter>();
-  MS_TRY(node->bind(context, properties.filter_expression));
+  MS_TRY(node->bind(context, properties.filter_expression, database_choice(properties)));
   return std::unique_ptr<flow::Node>(std::move(node));
 }
 

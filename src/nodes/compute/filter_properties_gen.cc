@@ -12,11 +12,15 @@ Result<FilterProperties> read_filter_properties(const flow::PropertySet& set,
   common::PropertyReader reader("Filter", set, diagnostics);
   reader.require("filterExpression");
   reader.read_text("filterExpression", out.filter_expression);
-  reader.ignore("dataSource");
-  reader.ignore("connectDatasourceBeforeFlowStarts");
-  reader.ignore("transaction");
-  reader.ignore("throwExceptionOnDatabaseError");
-  reader.ignore("treatWarningsAsErrors");
+  reader.read_text("dataSource", out.data_source);
+  reader.read_boolean("connectDatasourceBeforeFlowStarts", out.connect_datasource_before_flow_starts);
+  {
+    static constexpr std::string_view kValues[] = {"automatic", "commit"};
+    out.transaction = static_cast<FilterProperties::Transaction>(
+        reader.read_choice("transaction", kValues, static_cast<size_t>(out.transaction), false));
+  }
+  reader.read_boolean("throwExceptionOnDatabaseError", out.throw_exception_on_database_error);
+  reader.read_boolean("treatWarningsAsErrors", out.treat_warnings_as_errors);
   MS_TRY(reader.finish());
   return out;
 }

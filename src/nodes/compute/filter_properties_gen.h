@@ -11,8 +11,22 @@
 namespace millstream::nodes::compute {
 
 struct FilterProperties {
+  enum class Transaction : uint8_t { kAutomatic, kCommit };
   // The module: esql://routine/<schema>#<Module>.Main.
   std::string filter_expression;
+  // ODBC data source of database statements that name none.
+  std::string data_source;
+  // Connect to the data source when the flow starts, not with the first message; a failure
+  // is logged.
+  bool connect_datasource_before_flow_starts = false;
+  // automatic: database work commits or rolls back with the flow. commit: when the node is
+  // done.
+  Transaction transaction = Transaction::kAutomatic;
+  // Database errors are exceptions; otherwise SQLCODE, SQLSTATE, SQLNATIVEERROR and
+  // SQLERRORTEXT show them.
+  bool throw_exception_on_database_error = true;
+  // Database warnings, such as no row found by UPDATE or DELETE, are errors.
+  bool treat_warnings_as_errors = false;
 };
 
 // What does not fit goes to `diagnostics`; the last error is returned instead of added.

@@ -126,6 +126,8 @@ Result<EsqlFacts> make_esql_facts(flow::NodeBuildContext& context) {
     return base::make_error(errors::kNoEsql, {context.definition.label});
   }
   facts.flow = &facts.runtime->flow(context.flow);
+  facts.database.sources = context.services.find<sql::DataSources>();
+  if (!facts.database.sources) facts.database.sources = &sql::DataSources::process();
   const uint32_t unit = context.definition.unit;
   if (unit > 0) facts.library = facts.application->library_names[unit - 1];
   const std::vector<flow::ScopeDefinition>& scopes = context.flow_definition.scopes;

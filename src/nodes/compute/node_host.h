@@ -5,6 +5,7 @@
 #include "esql/host.h"
 #include "flow/invocation.h"
 #include "nodes/common/application.h"
+#include "nodes/common/database.h"
 #include "nodes/common/esql_runtime.h"
 
 namespace millstream::nodes::compute {
@@ -17,6 +18,7 @@ struct EsqlFacts {
   std::string library;  // the static library the node's file lies in, or empty
   // User-defined properties the node sees: those of its subflow, then of the flows around it.
   std::map<std::string, std::string, std::less<>> user_properties;
+  common::DatabaseChoice database;
 };
 Result<EsqlFacts> make_esql_facts(flow::NodeBuildContext& context);
 
@@ -26,6 +28,12 @@ class NodeHost : public esql::Host {
       : node_(node), invocation_(invocation), facts_(facts) {}
 
   const tree::Domain* find_domain(std::string_view name) override;
+  Status run_database(const esql::DatabaseRequest& request, esql::DatabaseResult& result) override;
+  Status call_database(esql::DatabaseCall& call, esql::DatabaseResult& result) override;
+  Status end_database_work(std::string_view data_source, bool is_rollback,
+                           esql::DatabaseResult& result) override;
+  // After the ESQL has run: ends the work in databases when the node commits on its own.
+  Status finish_databases();
   Status sleep(int64_t milliseconds) override;
   Status lock_atomic(std::string_view schema, std::string_view label) override;
   void unlock_atomic(std::string_view schema, std::string_view label) override;
@@ -40,7 +48,12 @@ class NodeHost : public esql::Host {
   flow::Invocation& invocation_;
 
  private:
+  Status finish_statement(Status status, std::string_view data_source, const sql::Outcome& outcome,
+                          esql::DatabaseResult& result);
+  void note_use(std::string_view data_source);
+
   const EsqlFacts& facts_;
+  std::vector<std::string> sources_to_commit_;
 };
 
 }  // namespace millstream::nodes::compute
