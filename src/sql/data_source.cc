@@ -251,6 +251,17 @@ void Session::rollback() {
 
 // ---------------------------------------------------------------- registry
 
+namespace {
+
+bool is_same(const DataSourceSettings& a, const DataSourceSettings& b) {
+  return connection_string(a) == connection_string(b) && a.connections_max == b.connections_max &&
+         a.rows_max == b.rows_max && a.column_bytes_max == b.column_bytes_max &&
+         a.wait_ns == b.wait_ns && a.idle_ns == b.idle_ns &&
+         a.statement_timeout_s == b.statement_timeout_s;
+}
+
+}  // namespace
+
 DataSources& DataSources::process() {
   static DataSources* sources = new DataSources;
   return *sources;
@@ -284,12 +295,7 @@ void DataSources::configure(std::vector<DataSourceSettings> settings, Credential
   }
   credentials_ = std::move(credentials);
   for (auto it = sources_.begin(); it != sources_.end();) {
-    auto known = settings_.find(it->first);
-    const DataSourceSettings& old = it->second->settings();
-    const bool is_same = known != settings_.end() &&
-                         connection_string(known->second) == connection_string(old) &&
-                         known->second.connections_max == old.connections_max;
-    if (is_same) {
+    if (is_same(resolve(it->first), it->second->settings())) {
       ++it;
       continue;
     }
@@ -298,23 +304,26 @@ void DataSources::configure(std::vector<DataSourceSettings> settings, Credential
   }
 }
 
+DataSourceSettings DataSources::resolve(std::string_view name) const {
+  DataSourceSettings settings;
+  if (auto it = settings_.find(name); it != settings_.end()) settings = it->second;
+  settings.name = std::string(name);
+  if (!settings.user.empty()) return settings;
+  for (const std::string& key : {"odbc::" + settings.name, settings.name}) {
+    auto it = credentials_.find(key);
+    if (it == credentials_.end()) continue;
+    settings.user = it->second.user;
+    settings.password = it->second.password;
+    break;
+  }
+  return settings;
+}
+
 std::shared_ptr<DataSource> DataSources::find(std::string_view name) {
   name = bare_name(name);
   std::lock_guard lock(mutex_);
   if (auto it = sources_.find(name); it != sources_.end()) return it->second;
-  DataSourceSettings settings;
-  if (auto it = settings_.find(name); it != settings_.end()) settings = it->second;
-  settings.name = std::string(name);
-  if (settings.user.empty()) {
-    for (const std::string& key : {"odbc::" + settings.name, settings.name}) {
-      auto it = credentials_.find(key);
-      if (it == credentials_.end()) continue;
-      settings.user = it->second.user;
-      settings.password = it->second.password;
-      break;
-    }
-  }
-  auto source = std::make_shared<DataSource>(std::move(settings), threads_);
+  auto source = std::make_shared<DataSource>(resolve(name), threads_);
   sources_.emplace(source->settings().name, source);
   if (!reaper_.joinable()) reaper_ = std::thread([this] { reap(); });
   return source;

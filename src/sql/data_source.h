@@ -110,6 +110,7 @@ class DataSources {
   void close_idle();
 
  private:
+  DataSourceSettings resolve(std::string_view name) const;  // under the lock
   void reap();
   std::mutex mutex_;  // leaf lock
   std::map<std::string, DataSourceSettings, std::less<>> settings_;
