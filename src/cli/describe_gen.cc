@@ -418,6 +418,10 @@ constexpr Topic kTopics[] = {
      "A flow wants HTTPS, and this process has no HTTPS listener.\n"
      "\n"
      "Error, found while loading. Run the flow with `millstream run` and a key store: KeystoreFile of the HTTPSConnector in server.conf.yaml.\n"},
+    {"error", "MS1371", "HTTPS needs a key and a certificate, and none are configured.",
+     "HTTPS needs a key and a certificate, and none are configured.\n"
+     "\n"
+     "Error, found while loading. Name a PEM or PKCS#12 file with KeystoreFile of ResourceManagers/HTTPSConnector in server.conf.yaml, or with --https-keystore.\n"},
     {"error", "MS1400", "The encoding '{0}' of the XML document is not known.",
      "The encoding '{0}' of the XML document is not known.\n"
      "\n"

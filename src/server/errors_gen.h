@@ -7,6 +7,8 @@ namespace millstream::server::errors {
 
 inline constexpr base::ErrorCode kPortInUse{"MS2000", 2000, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "Cannot listen on {0}:{1}: {2}."};
+inline constexpr base::ErrorCode kNoKeystore{"MS1371", 1371, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "HTTPS needs a key and a certificate, and none are configured."};
 inline constexpr base::ErrorCode kNothingStarted{"MS2001", 2001, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "No application could be started."};
 inline constexpr base::ErrorCode kApplicationRefused{"MS2002", 2002, base::ExceptionKind::kConfiguration, base::Severity::kError,
@@ -21,5 +23,19 @@ inline constexpr base::ErrorCode kAdminPortTaken{"MS2006", 2006, base::Exception
     "No administration: cannot listen on {0}:{1}: {2}."};
 inline constexpr base::ErrorCode kAdminUnprotected{"MS2007", 2007, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
     "No administration: RestAdminListener/{0} asks for protection that the admin port does not have."};
+inline constexpr base::ErrorCode kNothingChanged{"MS2008", 2008, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "Nothing was changed because of the errors above; what ran before goes on."};
+inline constexpr base::ErrorCode kServerEnds{"MS2009", 2009, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The server is stopping."};
+inline constexpr base::ErrorCode kNotDeployed{"MS2010", 2010, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' is not deployed."};
+inline constexpr base::ErrorCode kDeployedTwice{"MS2011", 2011, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' is more than once in {1}."};
+inline constexpr base::ErrorCode kBadContainerName{"MS2012", 2012, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' cannot be the name of an application, library or policy project."};
+inline constexpr base::ErrorCode kRunFolderBusy{"MS2013", 2013, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "Another server is changing '{0}'."};
+inline constexpr base::ErrorCode kSlowDrain{"MS2014", 2014, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "Messages that came before the last deployment of '{0}' have not ended in a minute; the old version waits for them."};
 
 }  // namespace millstream::server::errors

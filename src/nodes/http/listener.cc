@@ -57,6 +57,7 @@ void HttpListener::end_change() {
 
 Status HttpListener::add(const UrlPattern& pattern, std::shared_ptr<UrlHandler> handler,
                          bool is_secure) {
+  is_secure = is_secure && !has_one_port_;
   if (is_secure) {
     if (!open_secure_) return base::make_error(errors::kNoHttpsListener);
     MS_TRY(open_secure_());

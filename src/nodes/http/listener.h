@@ -49,6 +49,8 @@ class HttpListener final : public flow::EndpointRegistry {
   // Every URL is on HTTPS, whatever its node says. Before deployment.
   void set_forces_secure(bool forces) { forces_secure_ = forces; }
   bool forces_secure() const { return forces_secure_; }
+  // There is no HTTPS port, and no URL is kept from the other one: flow tests. Before deployment.
+  void set_has_one_port(bool has) { has_one_port_ = has; }
   // `is_secure`: reachable on the HTTPS port alone, else on the HTTP port alone.
   Status add(const UrlPattern& pattern, std::shared_ptr<UrlHandler> handler,
              bool is_secure = false);
@@ -83,6 +85,7 @@ class HttpListener final : public flow::EndpointRegistry {
   RequestTable requests_;
   std::function<Status()> open_secure_;
   bool forces_secure_ = false;
+  bool has_one_port_ = false;
   size_t body_bytes_max_ = size_t{64} << 20;
   std::atomic<int> secure_port_{0};
   std::atomic<int> port_{0};  // requests may come before the server has told it

@@ -1,0 +1,59 @@
+#include "server/https_port.h"
+
+#include "server/errors_gen.h"
+
+namespace millstream::server {
+
+void HttpsPort::configure(nodes::http::HttpListener& listener, const HttpsConf& conf, int port,
+                          const std::string& address) {
+  std::lock_guard lock(mutex_);
+  listener_ = &listener;
+  settings_ = conf.tls;
+  address_ = address.empty() ? conf.address : address;
+  // In the product's file 0 stands for the usual port.
+  const bool has_port_in_file = conf.port.value_or(0) > 0;
+  if (has_port_in_file) wanted_port_ = *conf.port;
+  if (port != kPortFromSettings) wanted_port_ = port;
+  is_wanted_ = port != kPortFromSettings || has_port_in_file;
+  listener.set_secure_port(wanted_port_);
+  listener.set_forces_secure(conf.forces_https);
+  listener.set_secure_opener([this] { return want(); });
+}
+
+Status HttpsPort::want() {
+  std::lock_guard lock(mutex_);
+  is_wanted_ = true;
+  // A bad key store is found while loading, where there are file and flow to blame.
+  if (!tls_) {
+    if (settings_.keystore.path.empty()) return base::make_error(errors::kNoKeystore);
+    tls_ = MS_TRY(net::TlsServer::create(settings_));
+  }
+  return server_ ? open() : Status();
+}
+
+Status HttpsPort::start(http::Server& server, const std::string& default_address) {
+  {
+    std::lock_guard lock(mutex_);
+    server_ = &server;
+    if (address_.empty() || address_ == "*") address_ = default_address;
+    if (!is_wanted_) return {};
+  }
+  return want();
+}
+
+Status HttpsPort::open() {
+  if (is_open_) return {};
+  Result<int> port = server_->listen(address_, wanted_port_, {tls_, true});
+  if (!port.ok()) {
+    const std::string text = port.error().innermost().text;
+    const size_t reason = text.rfind(": ");
+    std::string why = reason == std::string::npos ? text : text.substr(reason + 2);
+    if (why.ends_with('.')) why.pop_back();
+    return base::make_error(errors::kPortInUse, {address_, wanted_port_, why});
+  }
+  is_open_ = true;
+  listener_->set_secure_port(port.value());
+  return {};
+}
+
+}  // namespace millstream::server
