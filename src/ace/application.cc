@@ -9,6 +9,7 @@
 #include "ace/flow_set.h"
 #include "ace/known_nodes.h"
 #include "ace/rest_api.h"
+#include "esql/line_hits.h"
 #include "nodes/registry.h"
 
 namespace millstream::ace {
@@ -95,8 +96,9 @@ class ApplicationBuilder {
     application_->services_ = *options_.services;
     application_->services_.set(&application_->context_);
     if (!application_->program_->has_errors()) {
-      application_->runtime_ = std::make_unique<nodes::common::EsqlRuntime>(application_->program_,
-                                                                            application_->names_);
+      application_->runtime_ = std::make_unique<nodes::common::EsqlRuntime>(
+          application_->program_, application_->names_,
+          options_.services->find<value::TimeZone>());
       application_->services_.set(application_->runtime_.get());
     }
     load_documents();
@@ -196,7 +198,9 @@ class ApplicationBuilder {
             {r.file(), std::move(text).value(), schema_of(r.path()), static_cast<uint32_t>(unit)});
       }
     }
-    program.link(nodes::common::esql_link_options(*application_->names_));
+    esql::LinkOptions link = nodes::common::esql_link_options(*application_->names_);
+    link.hits = options_.services->find<esql::LineHits>();
+    program.link(std::move(link));
     for (const esql::Diagnostic& d : program.diagnostics()) {
       base::Position position{d.file, d.line, d.column};
       if (d.level == esql::DiagnosticLevel::kError) {

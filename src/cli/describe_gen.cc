@@ -1034,7 +1034,11 @@ constexpr Topic kTopics[] = {
      "{0} asks for {1}; spans are sent as OTLP over HTTP in JSON.\n"
      "\n"
      "Warning, found while loading. Collectors take JSON at the same URL as protobuf. For gRPC name the HTTP port of the collector, usually 4318.\n"},
-    {"error", "MS1723", "The setting {0} is '{1}': {2}.",
+    {"error", "MS1723", "The setting {0} is '{1}'; it must be {2}.",
+     "The setting {0} is '{1}'; it must be {2}.\n"
+     "\n"
+     "Error, found while loading. Correct server.conf.yaml.\n"},
+    {"error", "MS1724", "The setting {0} is '{1}': {2}.",
      "The setting {0} is '{1}': {2}.\n"
      "\n"
      "Warning, found while loading. What is said there does not happen; the rest of the setting does.\n"},

@@ -1,8 +1,13 @@
 // millstream test: tests written as text.
+#include <algorithm>
 #include <cstdio>
+#include <thread>
 
 #include "cli/commands.h"
 #include "flowtest/esqltest.h"
+#include "flowtest/flowtest.h"
+#include "flowtest/test_files.h"
+#include "io/file.h"
 #include "mqi/constants.h"
 
 namespace millstream::cli {
@@ -11,11 +16,13 @@ const base::CommandSpec& test_command() {
   static const base::CommandSpec kSpec{
       .name = "test",
       .arguments = "PATH...",
-      .summary = "Run ESQL tests (.esqltest files) and compare what comes out.",
+      .summary =
+          "Run tests of flows (.flowtest) and of ESQL (.esqltest) and compare what comes out.",
       .description =
-          "PATH is a file, or a folder that is searched for .esqltest files. The exit code is 1 "
-          "when a test failed or none was found. The form of the files is in "
-          "docs/guide/esql-tests.md.",
+          "PATH is a file, or a folder that is searched for .flowtest and .esqltest files. The "
+          "exit "
+          "code is 1 when a test failed or none was found. The forms of the files are in "
+          "docs/guide/flow-tests.md and docs/guide/esql-tests.md.",
       .arguments_min = 1,
       .arguments_max = 1000,
       .flags = {{.name = "filter",
@@ -24,41 +31,142 @@ const base::CommandSpec& test_command() {
                 {.name = "rebaseline",
                  .help = "Write what was found into the files instead of comparing.",
                  .kind = base::FlagKind::kSwitch},
+                {.name = "jobs",
+                 .value_name = "N",
+                 .help = "Flow tests that run at once; as many as the machine has cores.",
+                 .kind = base::FlagKind::kInteger,
+                 .short_name = 'j'},
+                {.name = "json",
+                 .help = "Print the result of every case as JSON.",
+                 .kind = base::FlagKind::kSwitch},
+                {.name = "junit", .value_name = "FILE", .help = "Write the results as JUnit XML."},
+                {.name = "coverage",
+                 .help = "Print which nodes, terminals and lines of ESQL no flow test reached.",
+                 .kind = base::FlagKind::kSwitch},
+                {.name = "coverage-json",
+                 .value_name = "FILE",
+                 .help = "Write the coverage as JSON."},
+                {.name = "coverage-lcov",
+                 .value_name = "FILE",
+                 .help = "Write the coverage of ESQL lines in LCOV's form."},
                 {.name = "verbose",
                  .help = "A line for each case that passes, too.",
                  .kind = base::FlagKind::kSwitch,
                  .short_name = 'v'}},
       .examples = {
           {"millstream test tests/", "every test below a folder"},
-          {"millstream test orders.esqltest --filter totals -v", "some cases, with a line each"}}};
+          {"millstream test orders.flowtest --filter totals -v", "some cases, with a line each"},
+          {"millstream test . --junit results.xml --coverage", "for a build"}}};
   return kSpec;
 }
 
-int run_test(const base::ParsedFlags& flags) {
+namespace {
+
+struct TestRun {
+  size_t passed = 0, failed = 0, rewritten = 0;
+  std::vector<flowtest::TestOutcome> outcomes;
+};
+
+void print_line(std::string_view line) {
+  std::printf("%.*s\n", static_cast<int>(line.size()), line.data());
+}
+
+Status run_esql(const base::ParsedFlags& flags, TestRun& run) {
   flowtest::EsqlTestOptions options;
   options.rebaseline = flags.is_on("rebaseline");
   options.filter = flags.text("filter");
-  options.is_verbose = flags.is_on("verbose");
+  options.is_verbose = flags.is_on("verbose") && !flags.is_on("json");
   options.find_constant = mqi::find_mq_constant;
-  auto summary = flowtest::run_esqltests(flags.arguments(), options, [](std::string_view line) {
-    std::printf("%.*s\n", static_cast<int>(line.size()), line.data());
-  });
-  if (!summary.ok()) {
-    std::fprintf(stderr, "%s\n", summary.error().describe().c_str());
+  const bool is_quiet = flags.is_on("json");
+  flowtest::EsqlTestSummary s =
+      MS_TRY(flowtest::run_esqltests(flags.arguments(), options, [is_quiet](std::string_view line) {
+        if (!is_quiet) print_line(line);
+      }));
+  run.passed += s.passed;
+  run.failed += s.failed;
+  run.rewritten += s.rewritten;
+  std::move(s.outcomes.begin(), s.outcomes.end(), std::back_inserter(run.outcomes));
+  return {};
+}
+
+Status run_flows(const base::ParsedFlags& flags, const std::vector<std::string>& files,
+                 flowtest::Coverage* coverage, TestRun& run) {
+  flowtest::FlowTestOptions options;
+  options.rebaseline = flags.is_on("rebaseline");
+  options.filter = flags.text("filter");
+  options.coverage = coverage;
+  options.jobs = static_cast<int>(flags.integer("jobs"));
+  if (options.jobs <= 0) options.jobs = static_cast<int>(std::thread::hardware_concurrency());
+  const bool is_quiet = flags.is_on("json"), is_verbose = flags.is_on("verbose");
+  flowtest::FlowTestSummary s =
+      MS_TRY(flowtest::run_flowtests(files, options, [&](const flowtest::TestOutcome& outcome) {
+        if (is_quiet) return;
+        if (outcome.has_failed()) print_line(flowtest::failure_text(outcome));
+        if (!outcome.has_failed() && is_verbose)
+          print_line("ok " + outcome.file + ": " + outcome.name);
+        std::fflush(stdout);
+      }));
+  for (const flowtest::TestOutcome& o : s.outcomes) ++(o.has_failed() ? run.failed : run.passed);
+  run.rewritten += s.rewritten;
+  std::move(s.outcomes.begin(), s.outcomes.end(), std::back_inserter(run.outcomes));
+  return {};
+}
+
+Status write_reports(const base::ParsedFlags& flags, const flowtest::Coverage& coverage,
+                     const TestRun& run) {
+  if (!flags.text("junit").empty()) {
+    MS_TRY(io::write_file(std::string(flags.text("junit")), flowtest::report_junit(run.outcomes)));
+  }
+  if (!flags.text("coverage-json").empty()) {
+    MS_TRY(io::write_file(std::string(flags.text("coverage-json")),
+                          base::json::write(coverage.json(), {.is_pretty = true}) + "\n"));
+  }
+  if (!flags.text("coverage-lcov").empty()) {
+    MS_TRY(io::write_file(std::string(flags.text("coverage-lcov")), coverage.lcov()));
+  }
+  if (flags.is_on("coverage") && !flags.is_on("json")) {
+    std::printf("%s", coverage.table().c_str());
+  }
+  return {};
+}
+
+Status run_all(const base::ParsedFlags& flags, TestRun& run) {
+  const flowtest::TestFiles files = MS_TRY(flowtest::find_test_files(flags.arguments()));
+  if (!files.esqltests.empty()) MS_TRY(run_esql(flags, run));
+  flowtest::Coverage coverage;
+  const bool has_coverage = flags.is_on("coverage") || !flags.text("coverage-json").empty() ||
+                            !flags.text("coverage-lcov").empty();
+  if (!files.flowtests.empty()) {
+    MS_TRY(run_flows(flags, files.flowtests, has_coverage ? &coverage : nullptr, run));
+  }
+  return write_reports(flags, coverage, run);
+}
+
+}  // namespace
+
+int run_test(const base::ParsedFlags& flags) {
+  TestRun run;
+  Status status = run_all(flags, run);
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s\n", status.error().describe().c_str());
     return 1;
   }
-  const flowtest::EsqlTestSummary& s = summary.value();
-  if (s.rewritten > 0) std::printf("%zu case(s) rewritten\n", s.rewritten);
-  std::printf("%zu passed, %zu failed\n", s.passed, s.failed);
-  if (s.passed + s.failed == 0) {
-    std::fprintf(
-        stderr, "%s\n",
-        options.filter.empty()
-            ? "No test was found: there is no case in a .esqltest file of these paths."
-            : ("No test was found: --filter '" + options.filter + "' matches no case.").c_str());
+  if (flags.is_on("json")) {
+    print_line(base::json::write(flowtest::report_json(run.outcomes), {.is_pretty = true}));
+  } else {
+    if (run.rewritten > 0) std::printf("%zu case(s) rewritten\n", run.rewritten);
+    std::printf("%zu passed, %zu failed\n", run.passed, run.failed);
+  }
+  if (run.passed + run.failed == 0) {
+    const std::string filter(flags.text("filter"));
+    std::fprintf(stderr, "%s\n",
+                 filter.empty()
+                     ? "No test was found: there is no case in a .flowtest or .esqltest "
+                       "file of these paths."
+                     : ("No test was found: --filter '" + filter + "' matches no case.").c_str());
     return 1;
   }
-  return s.failed == 0 ? 0 : 1;
+  return run.failed == 0 ? 0 : 1;
 }
 
 }  // namespace millstream::cli

@@ -1,6 +1,7 @@
 #include "esql/compile.h"
 
 #include "esql/errors_gen.h"
+#include "esql/line_hits.h"
 #include "value/time_zone.h"
 
 namespace millstream::esql {
@@ -127,8 +128,36 @@ VariableCode Compiler::variable(const ast::Variable& v) {
   return code;
 }
 
+namespace {
+
+// Stands before a statement whose runs are counted.
+class CountingStmt final : public StmtNode {
+ public:
+  CountingStmt(const ast::Stmt& s, const StmtNode& counted, LineHits::Place& place)
+      : StmtNode(s), counted_(counted), place_(place) {}
+  Flow run(Frame& f) const override {
+    place_.count.fetch_add(1, std::memory_order_relaxed);
+    return counted_.run(f);
+  }
+
+ private:
+  const StmtNode& counted_;
+  LineHits::Place& place_;
+};
+
+}  // namespace
+
 const StmtNode* Compiler::stmt(const ast::Stmt* s) {
   if (!s) return nullptr;
+  const StmtNode* node = statement(s);
+  LineHits* hits = code_.program->link_options().hits;
+  // The text of an EVAL is on no line, and a block is what stands in it.
+  if (!hits || !node || has_message_names_ || s->kind == ast::StmtKind::kBlock) return node;
+  return make<CountingStmt>(
+      *s, *node, hits->add_place(std::string(code_.program->file_path(s->pos)), s->pos.line));
+}
+
+const StmtNode* Compiler::statement(const ast::Stmt* s) {
   switch (s->kind) {
     case ast::StmtKind::kSet:
       return compile_set(*this, ast::as<ast::SetStmt>(*s));

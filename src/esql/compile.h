@@ -42,7 +42,7 @@ class Compiler {
       : pool_(pool), code_(code), fold_(fold) {}
 
   const ExprNode* expr(const ast::Expr* e);  // null for null
-  const StmtNode* stmt(const ast::Stmt* s);
+  const StmtNode* stmt(const ast::Stmt* s);  // counted where that is asked for
   const BlockNode* block(const ast::Block& b);
   const PathNode* path(const ast::PathExpr* e);  // null for null; never folded to a constant
   StepNode step(const ast::PathStep& s);
@@ -65,6 +65,8 @@ class Compiler {
   void use_message_names() { has_message_names_ = true; }
 
  private:
+  const StmtNode* statement(const ast::Stmt* s);
+
   NodePool& pool_;
   const ProgramCode& code_;
   EvalContext* fold_;

@@ -27,7 +27,7 @@ std::string qualified_name(const ast::Routine& r) {
 void compile_routine(ProgramCode& code, const ast::Routine& r, EvalContext& fold) {
   RoutineCode& out = *code.routine_index[&r];
   Compiler compiler(code.nodes, code, &fold);
-  out.fast = recognise_routine(r);
+  if (!code.program->link_options().hits) out.fast = recognise_routine(r);
   out.body = compiler.stmt(r.body);
   out.cursors = compiler.cursors();
 }

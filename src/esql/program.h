@@ -22,6 +22,8 @@
 
 namespace millstream::esql {
 
+class LineHits;
+
 enum class DiagnosticLevel : uint8_t { kWarning, kError };
 
 // What the parser or the analysis has to say about a place. `code` is "BIP4001", "MS1604", ...
@@ -51,6 +53,7 @@ struct LinkOptions {
   base::NameTable* names = nullptr;  // not frozen yet; names of paths go here
   // Predeclared constants of other layers (MQ constants); false = unknown.
   std::function<bool(std::string_view name, value::Value& out)> find_constant;
+  LineHits* hits = nullptr;  // null: statements are not counted (esql/line_hits.h)
 };
 
 class Program {

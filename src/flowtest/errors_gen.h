@@ -17,5 +17,37 @@ inline constexpr base::ErrorCode kUnknownDomain{"MS1645", 1645, base::ExceptionK
     "There is no domain '{0}' for the input."};
 inline constexpr base::ErrorCode kTestSource{"MS1646", 1646, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The source of the test does not load: {0}"};
+inline constexpr base::ErrorCode kTreeNotation{"MS1647", 1647, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "Line {0} of the tree is not understood: expected {1} at '{2}'."};
+inline constexpr base::ErrorCode kTreePath{"MS1648", 1648, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "This is no path into a tree: '{0}'."};
+inline constexpr base::ErrorCode kBadLiteral{"MS1649", 1649, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' is no value."};
+inline constexpr base::ErrorCode kFlowNotation{"MS1650", 1650, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "Flow {0}, line {1}: {2}."};
+inline constexpr base::ErrorCode kNoBackend{"MS2751", 2751, base::ExceptionKind::kSocket, base::Severity::kError,
+    "The test has no back end for {0} {1}."};
+inline constexpr base::ErrorCode kMockedException{"MS2752", 2752, base::ExceptionKind::kUser, base::Severity::kError,
+    "{0}"};
+inline constexpr base::ErrorCode kNoFlow{"MS2753", 2753, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The projects of the test have no flow '{0}'; they have: {1}."};
+inline constexpr base::ErrorCode kAmbiguousNode{"MS2754", 2754, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "Several flows have a node '{0}': {1}."};
+inline constexpr base::ErrorCode kNoNode{"MS2755", 2755, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "There is no node or terminal '{0}'; the nodes are: {1}."};
+inline constexpr base::ErrorCode kNoRecording{"MS2756", 2756, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' is no recorded message assembly."};
+inline constexpr base::ErrorCode kNoProject{"MS2757", 2757, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The test says no project, and none is at or above '{0}'."};
+inline constexpr base::ErrorCode kPropertyOfWhichFlow{"MS2758", 2758, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The test does not say of which flow '{0}' is a property."};
+inline constexpr base::ErrorCode kNotLoaded{"MS2759", 2759, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The projects of the test do not load: {0}"};
+inline constexpr base::ErrorCode kStepTooLong{"MS2760", 2760, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The step did not end within {0} seconds."};
+inline constexpr base::ErrorCode kClockIsReal{"MS2761", 2761, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The clock of this test is the machine's, which cannot be advanced."};
+inline constexpr base::ErrorCode kBadRepeat{"MS2762", 2762, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' is no number of repetitions that fits into a message."};
 
 }  // namespace millstream::flowtest::errors

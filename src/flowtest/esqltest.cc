@@ -1,13 +1,12 @@
 #include "flowtest/esqltest.h"
 
-#include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "flowtest/errors_gen.h"
 #include "flowtest/esqltest_case.h"
 #include "flowtest/esqltest_file.h"
+#include "flowtest/test_files.h"
 #include "flowtest/tree_text.h"
 
 namespace millstream::flowtest {
@@ -33,6 +32,7 @@ class FileRunner {
   void check_load(CaseRun& run, const TestSection& expect);
   void check_error(const Status& status, const TestSection& expect);
   void fail(size_t line, std::string_view what);
+  void finish(size_t line, std::string name);
   void mismatch(const TestSection& s, std::string_view expected, const std::string& actual);
 
   TestFile& file_;
@@ -40,6 +40,7 @@ class FileRunner {
   const std::function<void(std::string_view)>& out_;
   EsqlTestSummary& summary_;
   const TestCase* test_ = nullptr;
+  std::vector<TestFailure> failures_;  // of the case at hand
   bool has_failed_ = false;
   bool has_rewritten_ = false;
   bool is_counted_ = false;  // the case at hand, among those rewritten
@@ -47,7 +48,15 @@ class FileRunner {
 
 void FileRunner::fail(size_t line, std::string_view what) {
   has_failed_ = true;
+  failures_.push_back({line, std::string(what)});
   out_(file_.path + ":" + std::to_string(line) + ": " + test_->name + ": " + std::string(what));
+}
+
+// Counts what has come to its end.
+void FileRunner::finish(size_t line, std::string name) {
+  ++(has_failed_ ? summary_.failed : summary_.passed);
+  summary_.outcomes.push_back({file_.path, std::move(name), line, 0, std::move(failures_), {}});
+  failures_.clear();
 }
 
 void FileRunner::mismatch(const TestSection& s, std::string_view expected,
@@ -228,7 +237,7 @@ void FileRunner::run_table(const TestCase& test, const TestSection& table) {
         }
       }
     }
-    ++(has_failed_ ? summary_.failed : summary_.passed);
+    finish(number, test.name + ": " + line);
   }
 }
 
@@ -239,7 +248,7 @@ void FileRunner::run(const TestCase& test) {
   const TestSection* esql = test.find("esql");
   if (esql) {
     run_program(test, *esql);
-    ++(has_failed_ ? summary_.failed : summary_.passed);
+    finish(test.line, test.name);
     if (!has_failed_ && options_.is_verbose) out_("ok " + file_.path + ": " + test.name);
   }
   for (const TestSection& s : test.sections) {
@@ -247,29 +256,8 @@ void FileRunner::run(const TestCase& test) {
   }
   if (!esql && !test.find("exprs")) {
     fail(test.line, "neither an esql nor an exprs section");
-    ++summary_.failed;
+    finish(test.line, test.name);
   }
-}
-
-Result<std::vector<std::string>> collect_files(const std::vector<std::string>& paths) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (fs::is_directory(path, error)) {
-      for (fs::recursive_directory_iterator it(path, error), end; !error && it != end;
-           it.increment(error)) {
-        if (it->path().extension() == ".esqltest") files.push_back(it->path().string());
-      }
-    } else if (fs::exists(path, error)) {
-      files.push_back(path);
-    } else {
-      return base::make_error(errors::kTestIo, {base::Insert(path)});
-    }
-    if (error) return base::make_error(errors::kTestIo, {base::Insert(path)});
-  }
-  std::sort(files.begin(), files.end());
-  return files;
 }
 
 Status run_file(const std::string& path, const EsqlTestOptions& options,
@@ -299,8 +287,8 @@ Result<EsqlTestSummary> run_esqltests(const std::vector<std::string>& paths,
                                       const EsqlTestOptions& options,
                                       const std::function<void(std::string_view)>& out) {
   EsqlTestSummary summary;
-  std::vector<std::string> files = MS_TRY(collect_files(paths));
-  for (const std::string& path : files) MS_TRY(run_file(path, options, out, summary));
+  const TestFiles files = MS_TRY(find_test_files(paths));
+  for (const std::string& path : files.esqltests) MS_TRY(run_file(path, options, out, summary));
   return summary;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "flowtest/test_report.h"
 #include "value/value.h"
 
 namespace millstream::flowtest {
@@ -27,7 +28,8 @@ struct EsqlTestOptions {
 struct EsqlTestSummary {
   size_t passed = 0;  // a line of an `exprs` table counts as a case
   size_t failed = 0;
-  size_t rewritten = 0;  // cases whose text has changed, a line of `exprs` each
+  size_t rewritten = 0;               // cases whose text has changed, a line of `exprs` each
+  std::vector<TestOutcome> outcomes;  // of all of them
 };
 
 // `paths`: files, or folders searched for *.esqltest. Reports go to `out` line by line. An error

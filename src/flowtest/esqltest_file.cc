@@ -35,12 +35,22 @@ std::string unescape_line(const std::string& line) {
   return is_escaped ? line.substr(1) : line;
 }
 
-bool is_known_kind(std::string_view kind) {
-  for (std::string_view k :
-       {"esql", "input", "zone", "property", "expect", "exception", "setup", "exprs", "messages"}) {
-    if (k == kind) return true;
+bool is_one_of(std::string_view word, const std::vector<std::string_view>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool has_expectation(const TestCase& test, const TestGrammar& grammar) {
+  return std::any_of(test.sections.begin(), test.sections.end(),
+                     [&](const TestSection& s) { return is_one_of(s.kind, grammar.expectations); });
+}
+
+// Blank lines that part the sections belong to no body.
+void drop_last_blanks(TestSection& s) {
+  while (s.body.ends_with('\n')) {
+    s.body.pop_back();
+    --s.line_count;
   }
-  return false;
+  if (s.line_count == 1 && trim_blanks(s.body).empty()) s.line_count = 0;
 }
 
 }  // namespace
@@ -52,11 +62,15 @@ const TestSection* TestCase::find(std::string_view kind, std::string_view argume
   return nullptr;
 }
 
-bool TestCase::has_expectation() const {
-  return find("expect") || find("exception") || find("exprs");
+const TestGrammar& esqltest_grammar() {
+  static const TestGrammar kGrammar{
+      {"esql", "input", "zone", "property", "expect", "exception", "setup", "exprs", "messages"},
+      {"expect", "exception", "exprs"}};
+  return kGrammar;
 }
 
-Result<TestFile> TestFile::parse(std::string path, std::string_view text) {
+Result<TestFile> TestFile::parse(std::string path, std::string_view text,
+                                 const TestGrammar& grammar) {
   TestFile file;
   file.path = std::move(path);
   file.lines = split_lines(text);
@@ -64,37 +78,37 @@ Result<TestFile> TestFile::parse(std::string path, std::string_view text) {
     return base::make_error_at(errors::kTestFile, {file.path, static_cast<uint32_t>(i + 1), 1},
                                {base::Insert(file.path), base::Insert(i + 1), base::Insert(what)});
   };
+  auto sections = [&]() -> std::vector<TestSection>& {
+    return file.cases.empty() ? file.prelude.sections : file.cases.back().sections;
+  };
   for (size_t i = 0; i < file.lines.size(); ++i) {
     const std::string& line = file.lines[i];
     if (line.starts_with("=== ")) {
       file.cases.push_back({std::string(trim_blanks(std::string_view(line).substr(4))), i + 1, {}});
     } else if (line.starts_with("--- ")) {
-      if (file.cases.empty()) return fail(i, "a section stands before the first '=== name'");
+      if (file.cases.empty() && !grammar.has_prelude) {
+        return fail(i, "a section stands before the first '=== name'");
+      }
       std::string_view rest = trim_blanks(std::string_view(line).substr(4));
       size_t blank = rest.find(' ');
       TestSection s;
       s.kind = rest.substr(0, blank);
-      if (!is_known_kind(s.kind)) return fail(i, "unknown section '" + s.kind + "'");
+      if (!is_one_of(s.kind, grammar.kinds)) return fail(i, "unknown section '" + s.kind + "'");
       if (blank != std::string_view::npos) s.argument = trim_blanks(rest.substr(blank));
       s.first_line = i + 1;
-      file.cases.back().sections.push_back(std::move(s));
-    } else if (!file.cases.empty() && !file.cases.back().sections.empty()) {
-      TestSection& s = file.cases.back().sections.back();
+      sections().push_back(std::move(s));
+    } else if (!sections().empty()) {
+      TestSection& s = sections().back();
       if (s.line_count++ > 0) s.body += '\n';
       s.body += unescape_line(line);
     } else if (!trim_blanks(line).empty() && line[0] != '#') {
       return fail(i, "expected '=== name', '--- section' or a comment");
     }
   }
+  for (TestSection& s : file.prelude.sections) drop_last_blanks(s);
   for (TestCase& c : file.cases) {
-    if (!c.has_expectation()) return fail(c.line - 1, "the case expects nothing");
-    for (TestSection& s : c.sections) {  // blank lines that part the sections
-      while (s.body.ends_with('\n')) {
-        s.body.pop_back();
-        --s.line_count;
-      }
-      if (s.line_count == 1 && trim_blanks(s.body).empty()) s.line_count = 0;
-    }
+    if (!has_expectation(c, grammar)) return fail(c.line - 1, "the case expects nothing");
+    for (TestSection& s : c.sections) drop_last_blanks(s);
   }
   return file;
 }

@@ -45,19 +45,29 @@ struct TestCase {
   size_t line = 0;  // of its heading, from 1
   std::vector<TestSection> sections;
   const TestSection* find(std::string_view kind, std::string_view argument = {}) const;
-  bool has_expectation() const;
 };
+
+// What the sections of a kind of test file may be.
+struct TestGrammar {
+  std::vector<std::string_view> kinds;
+  std::vector<std::string_view> expectations;  // a case has one of these
+  bool has_prelude = false;  // sections before the first case, which hold for all of them
+};
+const TestGrammar& esqltest_grammar();
 
 struct TestFile {
   std::string path;
   std::vector<std::string> lines;
+  TestCase prelude;
   std::vector<TestCase> cases;
 
-  static Result<TestFile> parse(std::string path, std::string_view text);
+  static Result<TestFile> parse(std::string path, std::string_view text,
+                                const TestGrammar& grammar = esqltest_grammar());
   // Replaces the body of a section; the positions of all others are kept right.
   void replace_body(const TestSection& section, std::string_view body);
   void replace_line(size_t index, std::string text) { lines[index] = std::move(text); }
   std::string text() const;
+  bool has_edits() const { return !edits_.empty(); }
 
  private:
   struct Edit {

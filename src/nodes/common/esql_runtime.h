@@ -36,8 +36,9 @@ class FlowEsql {
 
 class EsqlRuntime {
  public:
+  // `zone`: null for that of the machine.
   EsqlRuntime(std::shared_ptr<const esql::Program> program,
-              std::shared_ptr<const base::NameTable> names);
+              std::shared_ptr<const base::NameTable> names, const value::TimeZone* zone = nullptr);
   const std::shared_ptr<const esql::CompiledProgram>& program() const { return compiled_; }
   const esql::Program& source() const { return *source_; }
   const value::TimeZone& zone() const { return zone_; }
