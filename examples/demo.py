@@ -76,7 +76,7 @@ class Server:
                    "\n%{http_code}", f"http://127.0.0.1:{self.port}{path}"]
         if content_type != "-":
             command += ["-H", f"Content-Type: {content_type}"]
-        if method == "POST":
+        if method in ("POST", "PUT", "PATCH"):
             command += ["--data-binary", f"@{body_file or '/dev/null'}"]
         done = subprocess.run(command, capture_output=True, check=False)
         body, _, status = done.stdout.rpartition(b"\n")
