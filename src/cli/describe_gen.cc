@@ -134,6 +134,10 @@ constexpr Topic kTopics[] = {
      "The message body could not be parsed as JSON.\n"
      "\n"
      "Error, ParserException. The nested exception has the line, the column and the reason. Correct the sender, or set another message domain on the input node.\n"},
+    {"error", "BIP9332", "Application '{0}' has been changed successfully.",
+     "Application '{0}' has been changed successfully.\n"
+     "\n"
+     "Info, a line of the log. Nothing to do: its new version answers all messages that come from now on.\n"},
     {"error", "MS1000", "Internal error: {0}",
      "Internal error: {0}\n"
      "\n"
@@ -1034,11 +1038,7 @@ constexpr Topic kTopics[] = {
      "{0} asks for {1}; spans are sent as OTLP over HTTP in JSON.\n"
      "\n"
      "Warning, found while loading. Collectors take JSON at the same URL as protobuf. For gRPC name the HTTP port of the collector, usually 4318.\n"},
-    {"error", "MS1723", "The setting {0} is '{1}'; it must be {2}.",
-     "The setting {0} is '{1}'; it must be {2}.\n"
-     "\n"
-     "Error, found while loading. Correct server.conf.yaml.\n"},
-    {"error", "MS1724", "The setting {0} is '{1}': {2}.",
+    {"error", "MS1723", "The setting {0} is '{1}': {2}.",
      "The setting {0} is '{1}': {2}.\n"
      "\n"
      "Warning, found while loading. What is said there does not happen; the rest of the setting does.\n"},
@@ -1126,6 +1126,22 @@ constexpr Topic kTopics[] = {
      "The statement names no data source, and neither does the node.\n"
      "\n"
      "Error, DatabaseException. Set the node's property dataSource, or write Database.source.schema.table or TO Database.source.\n"},
+    {"error", "MS1872", "The query of this node cannot be used: {0}",
+     "The query of this node cannot be used: {0}\n"
+     "\n"
+     "Error, found while loading. Open the node's query in the Toolkit and complete it; the reference page of the node says what can stand in its tables.\n"},
+    {"error", "MS1873", "'{0}' is not a place for a column's value: {1}",
+     "'{0}' is not a place for a column's value: {1}\n"
+     "\n"
+     "Error, found while loading. Write a path such as $OutputRoot/XMLNSC/order/price, $OutputLocalEnvironment/Variables/price or $Environment/price.\n"},
+    {"error", "MS1874", "The result of the query has no column '{0}'.",
+     "The result of the query has no column '{0}'.\n"
+     "\n"
+     "Error, DatabaseException. Compare the data elements of the node with the columns that its query selects.\n"},
+    {"error", "MS1875", "Row {0} of the filter table: {1}",
+     "Row {0} of the filter table: {1}\n"
+     "\n"
+     "Error, found while loading. Each row has an XPath expression and the name of one of the node's output terminals. $TABLE_COLUMN is a column of the query.\n"},
     {"error", "MS1880", "No operation of this API has the path '{0}'.",
      "No operation of this API has the path '{0}'.\n"
      "\n"
@@ -1378,6 +1394,30 @@ constexpr Topic kTopics[] = {
      "Messages that came before the last deployment of '{0}' have not ended in a minute; the old version waits for them.\n"
      "\n"
      "Warning, found while loading. Usually a back end that does not answer, and a node without a time-out. The memory of the old version is free when they end.\n"},
+    {"error", "MS2015", "The request's body, {0} bytes, is no BAR file.",
+     "The request's body, {0} bytes, is no BAR file.\n"
+     "\n"
+     "Error, found while loading. Send the bytes of the file: curl --data-binary @Orders.bar, or use millstream deploy.\n"},
+    {"error", "MS2016", "The form in the request's body has no part that is complete.",
+     "The form in the request's body has no part that is complete.\n"
+     "\n"
+     "Error, found while loading. Send the file as the first part of a multipart/form-data body, or as the body itself.\n"},
+    {"error", "MS2017", "There is nothing to deploy in {0}.",
+     "There is nothing to deploy in {0}.\n"
+     "\n"
+     "Error, found while loading. A BAR file holds applications (.appzip), libraries (.shlibzip), policy projects or message flows.\n"},
+    {"error", "MS2018", "Application '{0}' has been deployed.",
+     "Application '{0}' has been deployed.\n"
+     "\n"
+     "Info, a line of the log. Nothing to do.\n"},
+    {"error", "MS2019", "Application '{0}' is not deployed any more.",
+     "Application '{0}' is not deployed any more.\n"
+     "\n"
+     "Info, a line of the log. Nothing to do: messages that came before are finished.\n"},
+    {"error", "MS2020", "The new version of '{0}' has errors; the one from before goes on.",
+     "The new version of '{0}' has errors; the one from before goes on.\n"
+     "\n"
+     "Warning, a line of the log. Correct what the diagnostics say and deploy again.\n"},
     {"error", "MS2100", "No connection to data source '{0}' became free within {1} seconds: all {2} are in use.",
      "No connection to data source '{0}' became free within {1} seconds: all {2} are in use.\n"
      "\n"
@@ -2250,6 +2290,129 @@ constexpr Topic kTopics[] = {
      "| `transaction` | `automatic`, `commit` | `automatic` | automatic: database work commits or rolls back with the flow. commit: when the node is done. |\n"
      "| `throwExceptionOnDatabaseError` | boolean | `true` | Database errors are exceptions; otherwise SQLCODE, SQLSTATE, SQLNATIVEERROR and SQLERRORTEXT show them. |\n"
      "| `treatWarningsAsErrors` | boolean | `false` | Database warnings, such as no row found by UPDATE or DELETE, are errors. |\n"},
+    {"node", "DatabaseRetrieve", "ComIbmDatabaseRetrieve",
+     "Reads rows from a database with keys of the message and puts their columns into the message or its environments. Without a row the message goes to keyNotFound as it came.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmDatabaseRetrieve` |\n"
+     "| Type in exception lists | `ComIbmDatabaseRetrieveNode` |\n"
+     "| Type in statistics | `DatabaseRetrieveNode` |\n"
+     "| Family | database |\n"
+     "| Support | full |\n"
+     "| Since | 0.2 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `out`, `keyNotFound` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `dataSourceName` | string |  | JDBCProviders policy, data source of server.conf.yaml, or DSN. Required. |\n"
+     "| `sqlQuery` | string |  | The query as the Toolkit made it of the query elements, with a marker for each value of the message; built from them when empty. |\n"
+     "| `allRows` | boolean | `false` | All rows, each as further instances of the target elements; else the first one only. |\n"
+     "| `copyMessage` | boolean | `false` | Ignored: trees that change are always copies. |\n"
+     "| `tableNameComboValues` | string |  | Of the Toolkit's editor. Accepted, without effect. |\n"
+     "| `columnNameComboValues` | string |  | Of the Toolkit's editor. Accepted, without effect. |\n"
+     "| `operatorComboValues` | string |  | Of the Toolkit's editor. Accepted, without effect. |\n"
+     "| `valueTypeComboValues` | string |  | Of the Toolkit's editor. Accepted, without effect. |\n"
+     "| `columnValueComboValues` | string |  | Of the Toolkit's editor. Accepted, without effect. |\n"
+     "\n"
+     "## Table queryElements\n"
+     "\n"
+     "The columns that are read, conditions and order.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `tableName` | Table, with its schema if need be. |\n"
+     "| `columnName` | Column. |\n"
+     "| `operator` | A comparison, or ASC or DESC for a column that is read and ordered by. |\n"
+     "| `valueType` | None, Element (XPath), String, Integer, Number, Column. |\n"
+     "| `value` | What the column is compared with. |\n"
+     "\n"
+     "## Table dataElements\n"
+     "\n"
+     "Where columns go.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `columnName` | TABLE.COLUMN of the query. |\n"
+     "| `messageElement` | $OutputRoot/..., $OutputLocalEnvironment/... or $Environment/... |\n"
+     "\n"
+     "## Table nsMappingTable\n"
+     "\n"
+     "Namespace prefixes of the paths.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `nsPrefix` | Prefix. |\n"
+     "| `namespace` | URI. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- Columns of type BIGINT come as INTEGER, those of type TINYINT too.\n"
+     "\n"
+     "## Example: The name of a customer\n"
+     "\n"
+     "`<queryElements tableName=\"CUST\" columnName=\"NAME\" operator=\"ASC\" valueType=\"None\"/>`\n"
+     "`<queryElements tableName=\"CUST\" columnName=\"ID\" operator=\"=\" valueType=\"Element\" value=\"$Body/order/customer\"/>`\n"
+     "`<dataElements columnName=\"CUST.NAME\" messageElement=\"$OutputRoot/XMLNSC/order/name\"/>`\n"},
+    {"node", "DatabaseRoute", "ComIbmDatabaseRoute",
+     "Reads one row from a database with keys of the message and sends the message, unchanged, to the terminals whose XPath expressions over its columns are true: default when none is, keyNotFound when there is no row.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmDatabaseRoute` |\n"
+     "| Type in exception lists | `ComIbmDatabaseRouteNode` |\n"
+     "| Type in statistics | `DatabaseRouteNode` |\n"
+     "| Family | database |\n"
+     "| Support | full |\n"
+     "| Since | 0.2 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `default`, `keyNotFound`, and those the flow names |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `dataSourceName` | string |  | JDBCProviders policy, data source of server.conf.yaml, or DSN. Required. |\n"
+     "| `sqlQuery` | string |  | The query as the Toolkit made it of the query elements; built from them when empty. |\n"
+     "| `distributionMode` | `all`, `first` | `all` | Send to the terminal of every expression that is true, or only of the first. |\n"
+     "| `tableNameComboValues` | string |  | Of the Toolkit's editor. Accepted, without effect. |\n"
+     "| `columnNameComboValues` | string |  | Of the Toolkit's editor. Accepted, without effect. |\n"
+     "| `operatorComboValues` | string |  | Of the Toolkit's editor. Accepted, without effect. |\n"
+     "| `valueTypeComboValues` | string |  | Of the Toolkit's editor. Accepted, without effect. |\n"
+     "| `columnValueComboValues` | string |  | Of the Toolkit's editor. Accepted, without effect. |\n"
+     "\n"
+     "## Table queryElements\n"
+     "\n"
+     "The columns that are read, conditions and order.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `tableName` | Table, with its schema if need be. |\n"
+     "| `columnName` | Column. |\n"
+     "| `operator` | A comparison, or ASC or DESC for a column that is read and ordered by. |\n"
+     "| `valueType` | None, Element (XPath), String, Integer, Number, Column. |\n"
+     "| `value` | What the column is compared with. |\n"
+     "\n"
+     "## Table filterTable\n"
+     "\n"
+     "The rules, in the order in which they are tried.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `filterPattern` | XPath 1.0 over $TABLE_COLUMN, $Root, $Body, $LocalEnvironment, $Environment. |\n"
+     "| `routingOutputTerminal` | Terminal for a message for which it is true. |\n"
+     "\n"
+     "## Table nsMappingTable\n"
+     "\n"
+     "Namespace prefixes of the expressions.\n"
+     "\n"
+     "| Column | Meaning |\n"
+     "|---|---|\n"
+     "| `nsPrefix` | Prefix. |\n"
+     "| `namespace` | URI. |\n"},
     {"node", "Filter", "ComIbmFilter",
      "Evaluates the RETURN value of an ESQL module over the message and sends it unchanged to true, false or unknown.\n"
      "\n"

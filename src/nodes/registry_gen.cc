@@ -23,6 +23,12 @@ Result<std::unique_ptr<flow::Node>> create_compute(flow::NodeBuildContext& conte
 namespace millstream::nodes::compute {
 Result<std::unique_ptr<flow::Node>> create_database(flow::NodeBuildContext& context);
 }
+namespace millstream::nodes::database {
+Result<std::unique_ptr<flow::Node>> create_database_retrieve(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::database {
+Result<std::unique_ptr<flow::Node>> create_database_route(flow::NodeBuildContext& context);
+}
 namespace millstream::nodes::compute {
 Result<std::unique_ptr<flow::Node>> create_filter(flow::NodeBuildContext& context);
 }
@@ -97,6 +103,12 @@ const flow::NodeRegistry& node_registry() {
       {"Database", "ComIbmDatabase", "ComIbmDatabaseNode",
        "DatabaseNode", {"in"}, {"failure", "out"},
        false, false, true, compute::create_database},
+      {"DatabaseRetrieve", "ComIbmDatabaseRetrieve", "ComIbmDatabaseRetrieveNode",
+       "DatabaseRetrieveNode", {"in"}, {"failure", "out", "keyNotFound"},
+       false, false, false, database::create_database_retrieve},
+      {"DatabaseRoute", "ComIbmDatabaseRoute", "ComIbmDatabaseRouteNode",
+       "DatabaseRouteNode", {"in"}, {"failure", "default", "keyNotFound"},
+       true, false, false, database::create_database_route},
       {"Filter", "ComIbmFilter", "ComIbmFilterNode",
        "FilterNode", {"in"}, {"failure", "unknown", "false", "true"},
        false, false, true, compute::create_filter},
