@@ -62,7 +62,7 @@ class MessageObserver {
   virtual const TraceContext* outgoing(const Node& /*from*/) { return nullptr; }
 };
 
-class Observer {
+class Observer : public std::enable_shared_from_this<Observer> {
  public:
   virtual ~Observer() = default;
   // Null: not this message.

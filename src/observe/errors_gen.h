@@ -23,9 +23,7 @@ inline constexpr base::ErrorCode kTraceGone{"MS1721", 1721, base::ExceptionKind:
     "There is no trace '{0}'; it was ended, or nobody asked for its messages for a while."};
 inline constexpr base::ErrorCode kOtelProtocol{"MS1722", 1722, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
     "{0} asks for {1}; spans are sent as OTLP over HTTP in JSON."};
-inline constexpr base::ErrorCode kBadObserveSetting{"MS1723", 1723, base::ExceptionKind::kConfiguration, base::Severity::kError,
-    "The setting {0} is '{1}'; it must be {2}."};
-inline constexpr base::ErrorCode kSettingWithoutEffect{"MS1724", 1724, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+inline constexpr base::ErrorCode kSettingWithoutEffect{"MS1723", 1723, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
     "The setting {0} is '{1}': {2}."};
 
 }  // namespace millstream::observe::errors

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "io/file.h"
 #include "observe/errors_gen.h"
@@ -62,6 +63,11 @@ Status Hub::configure(HubOptions options) {
     tracer_ = std::make_shared<Tracer>(settings.tracing, spans_);
     exporter_ = MS_TRY(
         OtlpExporter::create(settings.tracing, options_.server_name, options_.version, spans_));
+  }
+  if (!options_.work_folder.empty()) {
+    activity_file_ = std::make_shared<RotatingFile>(
+        io::join_path(publishing.folder, "activityLog.csv"), settings.log_bytes_max,
+        settings.log_files_max, ActivityLog::csv_header());
   }
   restart_ticker(Which::kSnapshot);
   restart_ticker(Which::kArchive);
@@ -129,11 +135,20 @@ FlowControl Hub::control(const FlowKey& key) const {
 }
 
 void Hub::set_control(const FlowKey& key, const std::function<void(FlowControl&)>& change) {
-  std::lock_guard lock(mutex_);
-  change(controls_[key]);
-  for (Entry& e : entries_) {
-    if (key_of(*e.flow) == key) apply_locked(e);
+  bool has_collection_changed = false;
+  {
+    std::lock_guard lock(mutex_);
+    FlowControl& control = controls_[key];
+    const FlowControl before = control;
+    change(control);
+    has_collection_changed =
+        before.snapshot != control.snapshot || before.archive != control.archive;
+    for (Entry& e : entries_) {
+      if (key_of(*e.flow) == key) apply_locked(e);
+    }
   }
+  if (!has_collection_changed) return;
+  for (Which which : {Which::kSnapshot, Which::kArchive}) restart_ticker(which);
 }
 
 bool Hub::is_collected(Which which, const FlowControl& control) const {
@@ -159,6 +174,26 @@ void Hub::apply_locked(Entry& entry) {
     switches(present, entry.origins, flow.observers());
   }
   switches(entry.tracer, control.tracing.value_or(true) ? tracer_ : nullptr, flow.observers());
+  const FlowKey key = key_of(flow);
+  std::shared_ptr<flow::Observer> wanted;
+  if (has_user_trace(key)) {
+    std::shared_ptr<UserTrace>& trace = user_traces_[key];
+    if (!trace) trace = std::make_shared<UserTrace>(trace_file_locked(key));
+    wanted = trace;
+  }
+  switches(entry.user_trace, std::move(wanted), flow.observers());
+  wanted = nullptr;
+  if (has_activity_log(key)) {
+    std::shared_ptr<ActivityLog>& log = activity_logs_[key];
+    if (!log) log = std::make_shared<ActivityLog>(activity_file_);
+    wanted = log;
+  }
+  switches(entry.activity_log, std::move(wanted), flow.observers());
+  for (auto& [id, trace] : traces_) {
+    if (trace.key != key) continue;
+    flow.observers().remove(trace.trace.get());  // it may be there already
+    flow.observers().add(trace.trace);
+  }
 }
 
 Status Hub::with_flow(std::string_view name, const std::function<void(flow::Flow&)>& visit) {
@@ -254,15 +289,130 @@ std::string Hub::statistics_lines(bool resets) {
   return lines;
 }
 
-// ---------------------------------------------------------------- user trace
+// ---------------------------------------------------------------- user trace, activity log
 
-void Hub::write(const flow::Flow&, int, std::string_view) {}
+bool Hub::has_user_trace(const FlowKey& key) const {
+  std::lock_guard lock(mutex_);
+  const FlowControl& control = control_locked(key);
+  if (control.user_trace) return *control.user_trace;
+  const std::string whole = key.first + "/" + key.second;
+  for (const std::string& name : options_.settings.user_traced) {
+    if (name == "*" || name == whole || name == key.second ||
+        name == key.second.substr(key.second.rfind('.') + 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Hub::has_activity_log(const FlowKey& key) const {
+  std::lock_guard lock(mutex_);
+  return control_locked(key).activity_log.value_or(options_.settings.has_activity_log);
+}
+
+base::json::Value Hub::activity(const FlowKey& key) const {
+  std::lock_guard lock(mutex_);
+  const auto it = activity_logs_.find(key);
+  return it == activity_logs_.end() ? base::json::Value::array() : it->second->entries();
+}
+
+std::string Hub::trace_path(const FlowKey& key) const {
+  if (options_.work_folder.empty()) return {};
+  std::string name = "userTrace." + key.first + "." + key.second + ".txt";
+  for (char& c : name) {
+    if (c == '/' || static_cast<unsigned char>(c) < 0x20) c = '_';
+  }
+  return io::join_path(io::join_path(options_.work_folder, "log"), name);
+}
+
+std::string Hub::user_trace_place(const FlowKey& key) const {
+  const std::string path = trace_path(key);
+  return path.empty() ? "the standard output of the server" : path;
+}
+
+std::shared_ptr<RotatingFile> Hub::trace_file_locked(const FlowKey& key) {
+  std::shared_ptr<RotatingFile>& file = trace_files_[key];
+  if (!file) {
+    file = std::make_shared<RotatingFile>(trace_path(key), options_.settings.log_bytes_max,
+                                          options_.settings.log_files_max);
+  }
+  return file;
+}
+
+void Hub::reset_user_trace(const FlowKey& key) {
+  std::lock_guard lock(mutex_);
+  trace_file_locked(key)->clear();
+}
+
+void Hub::write(const flow::Flow& flow, int number, std::string_view text) {
+  std::shared_ptr<RotatingFile> file;
+  {
+    std::lock_guard lock(mutex_);
+    if (!is_open() && !has_user_trace(key_of(flow))) return;
+    file = trace_file_locked(key_of(flow));
+  }
+  UserTrace::write(*file, number, text);
+}
+
+// ---------------------------------------------------------------- traces of single messages
+
+Result<std::string> Hub::start_trace(const FlowKey& key, const MessageTrace::Options& options) {
+  std::lock_guard lock(mutex_);
+  drop_idle_traces_locked();
+  if (traces_.size() >= kTracesMax) {
+    return base::make_error(errors::kTooManyTraces, {traces_.size()});
+  }
+  const std::string id = std::to_string(++last_trace_);
+  Trace& trace = traces_[id];
+  trace.key = key;
+  trace.trace = std::make_shared<MessageTrace>(options);
+  trace.fetched_ns = base::system_clock().monotonic_ns();
+  for (Entry& e : entries_) {
+    if (key_of(*e.flow) == key) e.flow->observers().add(trace.trace);
+  }
+  return id;
+}
+
+Result<base::json::Value> Hub::take_trace(const std::string& id) {
+  std::lock_guard lock(mutex_);
+  drop_idle_traces_locked();
+  const auto it = traces_.find(id);
+  if (it == traces_.end()) return base::make_error(errors::kTraceGone, {id});
+  it->second.fetched_ns = base::system_clock().monotonic_ns();
+  base::json::Value out = it->second.trace->take();
+  if (out.get("isDone").as_bool()) {
+    remove_trace_locked(it->second);
+    traces_.erase(it);
+  }
+  return out;
+}
+
+void Hub::end_trace(const std::string& id) {
+  std::lock_guard lock(mutex_);
+  const auto it = traces_.find(id);
+  if (it == traces_.end()) return;
+  remove_trace_locked(it->second);
+  traces_.erase(it);
+}
+
+void Hub::remove_trace_locked(const Trace& trace) {
+  for (Entry& e : entries_) {
+    if (key_of(*e.flow) == trace.key) e.flow->observers().remove(trace.trace.get());
+  }
+}
+
+void Hub::drop_idle_traces_locked() {
+  const int64_t now = base::system_clock().monotonic_ns();
+  std::erase_if(traces_, [&](const auto& item) {
+    if (now - item.second.fetched_ns < kTraceIdleNs) return false;
+    remove_trace_locked(item.second);
+    return true;
+  });
+}
 
 // ---------------------------------------------------------------- metrics
 
-std::string Hub::metrics_text() {
-  return metrics_.text();
-}
+std::string Hub::metrics_text() { return metrics_.text(); }
 
 void Hub::collect_flows(base::MetricWriter& w) {
   w.family("millstream_build_info", base::MetricType::kGauge, "The version that runs; always 1.");

@@ -15,13 +15,16 @@
 #include "base/metrics.h"
 #include "flow/flow.h"
 #include "flow/observer.h"
+#include "observe/activity_log.h"
 #include "observe/flow_metrics.h"
+#include "observe/message_trace.h"
 #include "observe/origin_accounting.h"
 #include "observe/otlp_exporter.h"
 #include "observe/settings.h"
 #include "observe/spans.h"
 #include "observe/statistics_publisher.h"
 #include "observe/ticker.h"
+#include "observe/user_trace.h"
 
 namespace millstream::observe {
 
@@ -35,7 +38,7 @@ struct HubOptions {
 // Switched on or off for a flow, else as for the server.
 struct FlowControl {
   std::optional<bool> snapshot, archive, tracing;
-  bool has_user_trace = false, has_activity_log = false;
+  std::optional<bool> user_trace, activity_log;
 };
 
 class Hub final : public flow::FlowListener, public flow::TraceSink {
@@ -79,6 +82,23 @@ class Hub final : public flow::FlowListener, public flow::TraceSink {
   FlowControl control(const FlowKey& key) const;
   void set_control(const FlowKey& key, const std::function<void(FlowControl&)>& change);
 
+  // Whether it is on for a flow now.
+  bool has_user_trace(const FlowKey& key) const;
+  bool has_activity_log(const FlowKey& key) const;
+  // Entries of a flow's activity log; empty when it is off.
+  base::json::Value activity(const FlowKey& key) const;
+  // "the standard output" without a work directory.
+  std::string user_trace_place(const FlowKey& key) const;
+  // Empties the user trace of a flow.
+  void reset_user_trace(const FlowKey& key);
+
+  // --- traces of single messages
+  static constexpr size_t kTracesMax = 16;
+  static constexpr int64_t kTraceIdleNs = 30'000'000'000;  // not fetched for so long: dropped
+  Result<std::string> start_trace(const FlowKey& key, const MessageTrace::Options& options);
+  Result<base::json::Value> take_trace(const std::string& id);
+  void end_trace(const std::string& id);
+
   const HubOptions& options() const { return options_; }
 
  private:
@@ -87,6 +107,11 @@ class Hub final : public flow::FlowListener, public flow::TraceSink {
     bool is_running = true;
     std::shared_ptr<OriginAccounting> origins;
     std::shared_ptr<flow::Observer> tracer, user_trace, activity_log;  // as added to the flow
+  };
+  struct Trace {
+    FlowKey key;
+    std::shared_ptr<MessageTrace> trace;
+    int64_t fetched_ns = 0;
   };
   static FlowKey key_of(const flow::Flow& flow) { return {flow.application(), flow.name()}; }
   const FlowControl& control_locked(const FlowKey& key) const;
@@ -99,6 +124,10 @@ class Hub final : public flow::FlowListener, public flow::TraceSink {
     return which == Which::kSnapshot ? *snapshot_ : *archive_;
   }
   void restart_ticker(Which which);
+  std::shared_ptr<RotatingFile> trace_file_locked(const FlowKey& key);
+  std::string trace_path(const FlowKey& key) const;
+  void drop_idle_traces_locked();
+  void remove_trace_locked(const Trace& trace);
 
   HubOptions options_;
   base::MetricRegistry metrics_;
@@ -108,6 +137,12 @@ class Hub final : public flow::FlowListener, public flow::TraceSink {
   FlowMetricsMap ended_;
   std::unique_ptr<StatisticsPublisher> snapshot_, archive_;
   std::unique_ptr<Ticker> snapshot_ticker_, archive_ticker_;
+  std::map<FlowKey, std::shared_ptr<RotatingFile>> trace_files_;
+  std::map<FlowKey, std::shared_ptr<UserTrace>> user_traces_;
+  std::map<FlowKey, std::shared_ptr<ActivityLog>> activity_logs_;
+  std::shared_ptr<RotatingFile> activity_file_;
+  std::map<std::string, Trace> traces_;
+  uint64_t last_trace_ = 0;
   std::shared_ptr<SpanQueue> spans_;
   std::shared_ptr<Tracer> tracer_;
   std::unique_ptr<OtlpExporter> exporter_;

@@ -57,6 +57,15 @@ void RotatingFile::rotate_locked() {
   if (files_max_ == 1) ::unlink(path_.c_str());
 }
 
+void RotatingFile::clear() {
+  std::lock_guard lock(mutex_);
+  if (path_.empty()) return;
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+  ::unlink(path_.c_str());
+  for (int n = 1; n < files_max_; ++n) ::unlink((path_ + "." + std::to_string(n)).c_str());
+}
+
 void RotatingFile::write(std::string_view text) {
   std::lock_guard lock(mutex_);
   Status status = open_locked();

@@ -20,6 +20,8 @@ class RotatingFile {
   Status open();
   // A failure is logged once, until a write succeeds.
   void write(std::string_view text);
+  // Empties the file; older ones go.
+  void clear();
   const std::string& path() const { return path_; }
 
  private:

@@ -49,8 +49,10 @@ class ConfReader {
     return key;
   }
   void refuse(const YamlNode& node, const std::string& key, std::string_view wanted) {
-    Status status = base::make_error(errors::kBadObserveSetting, {key, node.text, wanted});
-    diagnostics_.error(status.error(), {file_, node.line, node.column});
+    // The number of all settings with a bad value, whoever reads them (src/server/errors.yaml).
+    diagnostics_.error(
+        {file_, node.line, node.column}, "MS2003",
+        "The setting " + key + " is '" + node.text + "'; it must be " + std::string(wanted) + ".");
   }
   void warn(const YamlNode& node, const std::string& key, std::string_view why) {
     Status status = base::make_error(errors::kSettingWithoutEffect, {key, node.text, why});
