@@ -1498,6 +1498,10 @@ constexpr Topic kTopics[] = {
      "The request was sent to the host {0}, which is not a name of this listener.\n"
      "\n"
      "Error, found while loading. Use localhost or an address. To administer from other machines set RestAdminListener/host in server.conf.yaml.\n"},
+    {"error", "MS2204", "'{0}' and '{1}' are projects of independent resources; a BAR file holds those of one.",
+     "'{0}' and '{1}' are projects of independent resources; a BAR file holds those of one.\n"
+     "\n"
+     "Error, found while loading. Deploy them one after the other, or make applications of them.\n"},
     {"error", "MS2751", "The test has no back end for {0} {1}.",
      "The test has no back end for {0} {1}.\n"
      "\n"

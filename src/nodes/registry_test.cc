@@ -44,6 +44,12 @@ const std::map<std::string, Usage>& usages() {
       {"ComIbmWSReply", {{}, {{"ignoreTransportFailures", "true"}}}},  // nothing to reply to
       {"ComIbmWSRequest",
        {{{"URLSpecifier", "http://127.0.0.1:1/"}}, {{"URLSpecifier", "http://127.0.0.1:1/"}}}},
+      {"ComIbmCallableFlowInput", {{{"callableInputEndpoint", "e"}}, {}}},
+      {"ComIbmCallableFlowReply", {{}, {{"validateMaster", "none"}}}},  // nobody to reply to
+      {"ComIbmCallableFlowInvoke", {{}, {{"targetApplication", "Nobody"}}}},
+      {"ComIbmCallableFlowAsyncInvoke",
+       {{{"asyncResponseCorrelator", "a"}}, {{"asyncResponseCorrelator", "a"}}}},
+      {"ComIbmCallableFlowAsyncResponse", {{{"asyncResponseCorrelator", "a"}}, {}}},
       {"ComIbmLabel", {{{"labelName", "L"}}, {}}},
       {"ComIbmRouteToLabel", {{}, {{"mode", "routeToFirst"}}}},  // an empty list
       {"ComIbmThrow", {{}, {{"messageText", "x"}}}},

@@ -118,11 +118,22 @@ void AsyncRequests::remove(const AsyncResponder* responder) {
   }
 }
 
+void AsyncRequests::begin_change() {
+  std::lock_guard lock(mutex_);
+  before_change_ = entries_;
+}
+
+void AsyncRequests::end_change() {
+  std::lock_guard lock(mutex_);
+  before_change_.reset();
+}
+
 // The newest of the application, else the newest of any.
 const AsyncRequests::Entry* AsyncRequests::find(AsyncKind kind, const std::string& application,
                                                 const std::string& pairing) const {
-  auto it = entries_.find({kind, pairing});
-  if (it == entries_.end()) return nullptr;
+  const Entries& shown = before_change_ ? *before_change_ : entries_;
+  auto it = shown.find({kind, pairing});
+  if (it == shown.end()) return nullptr;
   const std::vector<Entry>& same = it->second;
   auto own = std::find_if(same.rbegin(), same.rend(),
                           [&](const Entry& e) { return e.application == application; });

@@ -17,11 +17,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "flow/endpoint_registry.h"
 #include "flow/flow_hold.h"
 #include "flow/invocation.h"
 #include "nodes/common/application.h"
@@ -85,7 +87,7 @@ class AsyncRequest {
   std::shared_ptr<AsyncResponder> first_responder_;
 };
 
-class AsyncRequests {
+class AsyncRequests final : public flow::EndpointRegistry {
  public:
   static constexpr size_t kOutstandingMax = 100'000;
 
@@ -94,6 +96,8 @@ class AsyncRequests {
   Status add(AsyncKind kind, const Application& application, const std::string& pairing,
              const std::string& node_label, std::shared_ptr<AsyncResponder> responder);
   void remove(const AsyncResponder* responder);
+  void begin_change() override;
+  void end_change() override;
 
   // An error when no response node with this identifier runs, or too many answers are awaited. The
   // context of the message is saved, and the identifier written to Environment.<family>.
@@ -114,8 +118,11 @@ class AsyncRequests {
   const Entry* find(AsyncKind kind, const std::string& application,
                     const std::string& pairing) const;
 
-  mutable std::mutex mutex_;                   // leaf lock
-  std::map<Key, std::vector<Entry>> entries_;  // in the order of their start
+  using Entries = std::map<Key, std::vector<Entry>>;  // of one key: in the order of their start
+
+  mutable std::mutex mutex_;  // leaf lock
+  Entries entries_;
+  std::optional<Entries> before_change_;  // what look-ups see while a change is made
   std::atomic<size_t> outstanding_{0};
   std::atomic<uint64_t> next_number_{0};
 };
