@@ -126,6 +126,10 @@ void HttpListener::handle(millstream::http::RequestRef request) {
                    "There is no message flow at this URL: " + std::string(request->path()) + "\n");
     return;
   }
+  if (const auto& cors = request->is_secure() ? secure_cors_ : cors_) {
+    if (cors->handle_preflight(request)) return;
+    request->add_reply_filter(cors);
+  }
   handler->handle(std::move(request));
 }
 

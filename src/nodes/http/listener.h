@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "flow/endpoint_registry.h"
 #include "http/request.h"
+#include "nodes/http/cors.h"
 #include "nodes/http/request_table.h"
 
 namespace millstream::nodes::http {
@@ -51,6 +52,11 @@ class HttpListener final : public flow::EndpointRegistry {
   bool forces_secure() const { return forces_secure_; }
   // There is no HTTPS port, and no URL is kept from the other one: flow tests. Before deployment.
   void set_has_one_port(bool has) { has_one_port_ = has; }
+  // Cross-origin requests to either port; null: not for them. Before deployment.
+  void set_cors(std::shared_ptr<Cors> plain, std::shared_ptr<Cors> secure) {
+    cors_ = std::move(plain);
+    secure_cors_ = std::move(secure);
+  }
   // `is_secure`: reachable on the HTTPS port alone, else on the HTTP port alone.
   Status add(const UrlPattern& pattern, std::shared_ptr<UrlHandler> handler,
              bool is_secure = false);
@@ -83,6 +89,7 @@ class HttpListener final : public flow::EndpointRegistry {
   std::shared_ptr<Table> pending_;  // between begin_change() and end_change()
   std::shared_ptr<const Table> table_ = std::make_shared<Table>();
   RequestTable requests_;
+  std::shared_ptr<Cors> cors_, secure_cors_;  // shared with replies on their way
   std::function<Status()> open_secure_;
   bool forces_secure_ = false;
   bool has_one_port_ = false;

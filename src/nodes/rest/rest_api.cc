@@ -329,8 +329,8 @@ std::string full_uri(const millstream::http::Request& request) {
   const std::string_view target = request.head().target;
   if (!target.starts_with('/')) return std::string(target);
   const std::string_view host = request.headers().get("Host");
-  return "http://" + std::string(host.empty() ? std::string_view("localhost") : host) +
-         std::string(target);
+  return (request.is_secure() ? "https://" : "http://") +
+         std::string(host.empty() ? std::string_view("localhost") : host) + std::string(target);
 }
 
 }  // namespace
