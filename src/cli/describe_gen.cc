@@ -230,6 +230,30 @@ constexpr Topic kTopics[] = {
      "Archive '{0}' exceeds a limit: {1}.\n"
      "\n"
      "Error, found while loading. Archives are limited in entries, unpacked size and nesting, against archive bombs.\n"},
+    {"error", "MS1062", "The database file '{0}' cannot be opened: {1}.",
+     "The database file '{0}' cannot be opened: {1}.\n"
+     "\n"
+     "Error, RecoverableException. The folder must exist and be writable for the user that runs the server.\n"},
+    {"error", "MS1063", "A statement on the database file '{0}' failed: {1}.",
+     "A statement on the database file '{0}' failed: {1}.\n"
+     "\n"
+     "Error, RecoverableException. The text is SQLite's own. Look at the disk, the permissions and the log of the system.\n"},
+    {"error", "MS1064", "The disk of the database file '{0}' is full; nothing was changed.",
+     "The disk of the database file '{0}' is full; nothing was changed.\n"
+     "\n"
+     "Error, RecoverableException. Make room on the disk; the server goes on by itself.\n"},
+    {"error", "MS1065", "The database file '{0}' is in use by another process.",
+     "The database file '{0}' is in use by another process.\n"
+     "\n"
+     "Error, RecoverableException. Two servers cannot have one work directory. Stop the other one, or give this one a work directory of its own.\n"},
+    {"error", "MS1066", "The database file '{0}' is damaged or is no such file: {1}.",
+     "The database file '{0}' is damaged or is no such file: {1}.\n"
+     "\n"
+     "Error, FatalException. Restore it from a backup, or move it away: the server then begins with a new, empty one.\n"},
+    {"error", "MS1067", "The database file '{0}' has version {1} of its tables; this server knows versions up to {2}.",
+     "The database file '{0}' has version {1} of its tables; this server knows versions up to {2}.\n"
+     "\n"
+     "Error, found while loading. A newer server has written it. Run that one, or give this one a work directory of its own.\n"},
     {"error", "MS1100", "The folder '{0}' has no parser, so it has no wire format and cannot be written.",
      "The folder '{0}' has no parser, so it has no wire format and cannot be written.\n"
      "\n"
@@ -1550,6 +1574,14 @@ constexpr Topic kTopics[] = {
      "'{0}' is no number of repetitions that fits into a message.\n"
      "\n"
      "Error, found while loading. Write '@repeat 1000 text'.\n"},
+    {"error", "MS2763", "'{0}' is there already.",
+     "'{0}' is there already.\n"
+     "\n"
+     "Error, found while loading. Move it away, or write to another folder with --output.\n"},
+    {"error", "MS2764", "There is no test project in '{0}'.",
+     "There is no test project in '{0}'.\n"
+     "\n"
+     "Error, found while loading. A test project has a file testproject.descriptor.\n"},
     {"function", "ABS", "ABS(number)",
      "ABS(number)\n"
      "\n"
@@ -2888,7 +2920,7 @@ constexpr Topic kTopics[] = {
      "\n"
      "## Limitations\n"
      "\n"
-     "- The user trace cannot be switched on yet, so destination userTrace evaluates nothing.\n"
+     "- Destination userTrace writes to the flow's user trace in the work directory whether it is switched on or not, as the product does; without a work directory only while it is.\n"
      "\n"
      "## Example: The message on the standard output\n"
      "\n"

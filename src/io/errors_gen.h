@@ -15,5 +15,17 @@ inline constexpr base::ErrorCode kNotAZip{"MS1060", 1060, base::ExceptionKind::k
     "'{0}' is not a ZIP archive that can be read: {1}."};
 inline constexpr base::ErrorCode kZipLimit{"MS1061", 1061, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "Archive '{0}' exceeds a limit: {1}."};
+inline constexpr base::ErrorCode kSqliteOpen{"MS1062", 1062, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The database file '{0}' cannot be opened: {1}."};
+inline constexpr base::ErrorCode kSqliteFailed{"MS1063", 1063, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "A statement on the database file '{0}' failed: {1}."};
+inline constexpr base::ErrorCode kSqliteFull{"MS1064", 1064, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The disk of the database file '{0}' is full; nothing was changed."};
+inline constexpr base::ErrorCode kSqliteBusy{"MS1065", 1065, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The database file '{0}' is in use by another process."};
+inline constexpr base::ErrorCode kSqliteDamaged{"MS1066", 1066, base::ExceptionKind::kFatal, base::Severity::kError,
+    "The database file '{0}' is damaged or is no such file: {1}."};
+inline constexpr base::ErrorCode kSqliteNewer{"MS1067", 1067, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The database file '{0}' has version {1} of its tables; this server knows versions up to {2}."};
 
 }  // namespace millstream::io::errors
