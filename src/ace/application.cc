@@ -82,6 +82,7 @@ class ApplicationBuilder {
 
   std::unique_ptr<Application> build() {
     application_->context_.name = container_.name;
+    application_->kind_ = container_.kind;
     application_->context_.server_name = options_.server_name;
     application_->context_.work_path = options_.work_path;
     application_->context_.user_variables = options_.user_variables;
@@ -244,7 +245,8 @@ class ApplicationBuilder {
       const flow::NodeType* type = nodes::node_registry().find(n.type);
       if (type && type->is_input && position.line == 0) position = n.properties.position;
     }
-    application_->starts_.push_back({mode && mode->value == "manual", std::move(position)});
+    application_->starts_.push_back(
+        {mode && mode->value == "manual", mode && mode->value == "automatic", std::move(position)});
     application_->flows_.push_back(std::move(flow));
   }
 
@@ -300,17 +302,47 @@ class ApplicationBuilder {
   const Overrides& overrides() const { return overrides_; }
 };
 
-Status Application::start() {
+Status Application::start_flow_at(size_t index) {
+  Status status = flows_[index]->start();
+  if (status.ok()) return status;
+  if (status.error().position.file.empty()) status.error().position = starts_[index].position;
+  for (const auto& flow : flows_) flow->stop();
+  return status;
+}
+
+Status Application::start_all(const std::set<std::string, std::less<>>& stopped) {
   for (size_t i = 0; i < flows_.size(); ++i) {
     if (starts_[i].is_by_hand) continue;
-    Status status = flows_[i]->start();
-    if (!status.ok()) {
-      if (status.error().position.file.empty()) status.error().position = starts_[i].position;
-      for (size_t j = 0; j <= i; ++j) flows_[j]->stop();
-      return status;
-    }
+    if (!starts_[i].is_automatic && stopped.count(flows_[i]->name()) != 0) continue;
+    MS_TRY(start_flow_at(i));
   }
   return {};
+}
+
+Status Application::restart(const std::set<std::string, std::less<>>& flows) {
+  for (size_t i = 0; i < flows_.size(); ++i) {
+    if (flows.count(flows_[i]->name()) != 0) MS_TRY(start_flow_at(i));
+  }
+  return {};
+}
+
+std::set<std::string, std::less<>> Application::stopped_flows() const {
+  std::set<std::string, std::less<>> names;
+  for (const auto& flow : flows_) {
+    if (!flow->is_running()) names.insert(flow->name());
+  }
+  return names;
+}
+
+bool Application::is_idle() const {
+  return std::all_of(flows_.begin(), flows_.end(), [](const auto& f) { return f->is_idle(); });
+}
+
+flow::Flow* Application::find_flow(std::string_view name) const {
+  for (const auto& flow : flows_) {
+    if (flow->name() == name) return flow.get();
+  }
+  return nullptr;
 }
 
 bool Application::try_start(base::Diagnostics& diagnostics) {

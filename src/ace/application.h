@@ -37,8 +37,22 @@ class Application {
  public:
   const std::string& name() const { return context_.name; }
   const std::vector<std::unique_ptr<flow::Flow>>& flows() const { return flows_; }
+  ContainerKind kind() const { return kind_; }
+  const std::vector<std::string>& library_names() const { return context_.library_names; }
+  flow::Flow* find_flow(std::string_view name) const;  // null: none
+  // What it was built from (content_hash of all of it); 0 when nobody asked for it.
+  uint64_t content_hash() const { return content_hash_; }
+  void set_content_hash(uint64_t hash) { content_hash_ = hash; }
   // Starts the flows that are not set to start by hand. On an error nothing of it runs.
-  Status start();
+  Status start() { return start_all({}); }
+  // The same for a new version of an application: a flow in `stopped` stays so, unless its
+  // startMode is automatic.
+  Status start_all(const std::set<std::string, std::less<>>& stopped);
+  std::set<std::string, std::less<>> stopped_flows() const;
+  // Starts just the flows named, as after a stop() that has to be undone.
+  Status restart(const std::set<std::string, std::less<>>& flows);
+  // True when nothing is on its way in any of its flows.
+  bool is_idle() const;
   // For `check`: as start(), but goes on after an error; all are reported. False: there were some.
   bool try_start(base::Diagnostics& diagnostics);
   void stop();
@@ -55,10 +69,14 @@ class Application {
   std::shared_ptr<nodes::rest::RestApi> rest_api_;
   std::vector<std::unique_ptr<flow::Flow>> flows_;
   struct FlowStart {
-    bool is_by_hand = false;  // startMode manual
-    base::Position position;  // of its input node, for messages
+    bool is_by_hand = false;    // startMode manual
+    bool is_automatic = false;  // startMode automatic
+    base::Position position;    // of its input node, for messages
   };
   std::vector<FlowStart> starts_;  // as flows_
+  ContainerKind kind_ = ContainerKind::kApplication;
+  uint64_t content_hash_ = 0;
+  Status start_flow_at(size_t index);
 };
 
 // Null when there were errors.

@@ -88,14 +88,15 @@ Status split_nested_libraries(Container& container) {
 
 class BarReader {
  public:
-  explicit BarReader(std::string file) : file_(std::move(file)) {}
+  BarReader(std::string file, uint64_t unpacked_bytes_max)
+      : file_(std::move(file)), unpacked_left_(unpacked_bytes_max) {}
 
   Result<Containers> read(std::string_view bytes) {
     if (const ArchiveKind* archive = archive_kind(file_)) {
       containers_.push_back(MS_TRY(read_archive({file_, std::string(bytes)}, *archive, file_, 1)));
       return std::move(containers_);
     }
-    std::vector<io::ZipEntry> entries = MS_TRY(io::read_zip(bytes, file_));
+    std::vector<io::ZipEntry> entries = MS_TRY(unpack(bytes, file_));
     auto loose = std::make_unique<Container>();
     loose->kind = ContainerKind::kIndependent;
     loose->name = std::string(io::file_name(file_));
@@ -107,6 +108,7 @@ class BarReader {
         containers_.push_back(MS_TRY(read_archive(entry, *archive, where, 1)));
       } else if (entry.name == "META-INF/broker.xml") {
         MS_TRY(loose->bar_overrides.add_broker_xml(entry.content, where));
+        loose->resources.emplace_back(entry.name, where, std::move(entry.content));
       } else if (has_tail(entry.name, ".cmf")) {
         return base::make_error_at(
             errors::kUnsupportedContent, {where, 0, 0},
@@ -127,6 +129,16 @@ class BarReader {
   }
 
  private:
+  // One budget for all archives in it: each may be small and hold many that are not.
+  Result<std::vector<io::ZipEntry>> unpack(std::string_view bytes, const std::string& where) {
+    io::ZipLimits limits;
+    limits.archive_bytes_max = std::min(limits.archive_bytes_max, unpacked_left_);
+    std::vector<io::ZipEntry> entries = MS_TRY(io::read_zip(bytes, where, limits));
+    for (const io::ZipEntry& e : entries)
+      unpacked_left_ -= std::min(unpacked_left_, static_cast<uint64_t>(e.content.size()));
+    return entries;
+  }
+
   Result<std::unique_ptr<Container>> read_archive(const io::ZipEntry& entry,
                                                   const ArchiveKind& kind, const std::string& where,
                                                   int depth) {
@@ -140,12 +152,13 @@ class BarReader {
     container->name.resize(container->name.size() - kind.extension.size());
     container->location = where;
     const std::string name = container->name;
-    for (io::ZipEntry& inner : MS_TRY(io::read_zip(entry.content, where))) {
+    for (io::ZipEntry& inner : MS_TRY(unpack(entry.content, where))) {
       const std::string inner_where = where + "!/" + inner.name;
       if (const ArchiveKind* archive = archive_kind(inner.name)) {
         container->nested.push_back(MS_TRY(read_archive(inner, *archive, inner_where, depth + 1)));
       } else if (inner.name == "META-INF/broker.xml") {
         MS_TRY(container->bar_overrides.add_broker_xml(inner.content, inner_where));
+        container->resources.emplace_back(inner.name, inner_where, std::move(inner.content));
       } else {
         container->resources.emplace_back(inner.name, inner_where, std::move(inner.content));
       }
@@ -178,6 +191,7 @@ class BarReader {
   }
 
   std::string file_;
+  uint64_t unpacked_left_;
   Containers containers_;
 };
 
@@ -213,6 +227,19 @@ bool has_flows_to_run(ContainerKind kind) {
 Result<std::string> Resource::read() const {
   if (is_in_memory_) return content_;
   return io::read_file(file_);
+}
+
+Status Resource::load() {
+  if (is_in_memory_) return {};
+  content_ = MS_TRY(io::read_file(file_));
+  is_in_memory_ = is_loaded_ = true;
+  return {};
+}
+
+void Resource::unload() {
+  if (!is_loaded_) return;
+  std::string().swap(content_);
+  is_in_memory_ = is_loaded_ = false;
 }
 
 bool Resource::has_extension(std::string_view extension) const {
@@ -266,7 +293,13 @@ Result<std::unique_ptr<Container>> load_project_folder(const std::string& folder
 
 Result<std::vector<std::unique_ptr<Container>>> load_bar(const std::string& file) {
   const std::string bytes = MS_TRY(io::read_file(file, 1ull << 30));
-  return BarReader(file).read(bytes);
+  return load_bar_bytes(bytes, file);
+}
+
+Result<std::vector<std::unique_ptr<Container>>> load_bar_bytes(std::string_view bytes,
+                                                               const std::string& name,
+                                                               uint64_t unpacked_bytes_max) {
+  return BarReader(name, unpacked_bytes_max).read(bytes);
 }
 
 }  // namespace millstream::ace

@@ -40,6 +40,11 @@ class Resource {
   const std::string& file() const { return file_; }  // for messages: "app/Flow.msgflow"
   Result<std::string> read() const;
   bool has_extension(std::string_view extension) const;  // ".esql"
+  // Keeps the bytes of a file in memory, so that what is hashed and what is compiled are the same;
+  // unload() gives them back. Nothing for those that came in memory.
+  Status load();
+  void unload();
+  const std::string& content() const { return content_; }  // of what is in memory
   Resource with_path(std::string path) && {
     path_ = std::move(path);
     return std::move(*this);
@@ -48,6 +53,7 @@ class Resource {
  private:
   std::string path_, file_, content_;
   bool is_in_memory_ = false;
+  bool is_loaded_ = false;  // a file that is in memory for a while
 };
 
 struct Container {
@@ -59,6 +65,7 @@ struct Container {
   std::vector<std::string> projects;          // names from .project (static libraries among them)
   std::vector<std::unique_ptr<Container>> nested;  // static libraries inside a BAR's application
   Overrides bar_overrides;                         // from broker.xml
+  uint64_t hash = 0;                               // once asked for: see content_hash()
 
   // Where a library or project is named: line of the descriptor or .project, else the location.
   std::map<std::string, base::Position, std::less<>> references;
@@ -76,5 +83,17 @@ Result<std::unique_ptr<Container>> load_project_folder(const std::string& folder
 // Reads a BAR file: its applications, libraries and policy projects. A single .appzip, .libzip or
 // .shlibzip is read too.
 Result<std::vector<std::unique_ptr<Container>>> load_bar(const std::string& file);
+// The same from memory; `name` is for messages and ends with the extension. All that is unpacked,
+// at every depth, is no more than `unpacked_bytes_max`.
+constexpr uint64_t kUnpackedBytesMax = 2ull << 30;
+Result<std::vector<std::unique_ptr<Container>>> load_bar_bytes(
+    std::string_view bytes, const std::string& name,
+    uint64_t unpacked_bytes_max = kUnpackedBytesMax);
+// Of kind, paths and bytes of everything in it. Loads the files (Resource::load) at the first call;
+// what changes on the disk later is seen by reading the container anew.
+uint64_t content_hash(Container& container);
+uint64_t text_hash(std::string_view text);
+uint64_t combine_hashes(uint64_t a, uint64_t b);
+void unload_files(Container& container);
 
 }  // namespace millstream::ace

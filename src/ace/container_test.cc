@@ -286,11 +286,11 @@ TEST_CASE("BAR: applications, nested static libraries, Windows names, broker.xml
   Workspace workspace = loaded({tree / "Orders.bar"}, diagnostics);
   CHECK(said(diagnostics) == "");
   CHECK(outline(workspace) ==
-        "App:application[application.descriptor com/acme/F.msgflow]"
+        "App:application[application.descriptor com/acme/F.msgflow META-INF/broker.xml]"
         "{Lib:static library[library.descriptor util/Log.subflow]}\n"
         "Sh:shared library[library.descriptor]\n"
         "Pol:policy project[Pol/policy.descriptor Pol/a.policyxml]\n"
-        "Orders:independent resources[META-INF/manifest.mf Loose.msgflow]\n");
+        "Orders:independent resources[META-INF/manifest.mf META-INF/broker.xml Loose.msgflow]\n");
   CHECK(names_of_libraries(workspace, "App", diagnostics) == "Lib Sh");
   CHECK(override_in(*workspace.find("App"), "com.acme.F", "N", "p") == "inner");
   CHECK(override_in(*workspace.find("Orders"), "Loose", "N", "p") == "outer");

@@ -55,5 +55,7 @@ inline constexpr base::ErrorCode kUnknownRestOperation{"MS1898", 1898, base::Exc
     "The operation '{0}' has a subflow, but the document '{1}' has no such operationId: no request reaches it."};
 inline constexpr base::ErrorCode kBadValidation{"MS1899", 1899, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The validation type '{0}' is not known."};
+inline constexpr base::ErrorCode kTwoLooseProjects{"MS2204", 2204, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' and '{1}' are projects of independent resources; a BAR file holds those of one."};
 
 }  // namespace millstream::ace::errors

@@ -19,7 +19,8 @@ namespace millstream::ace {
 constexpr int kWorkspaceDepthMax = 8;
 
 struct Workspace {
-  std::vector<std::unique_ptr<Container>> containers;
+  // Shared by the workspaces of successive versions of a deployment.
+  std::vector<std::shared_ptr<Container>> containers;
   std::set<std::string, std::less<>> other_projects;  // Java, test, ... projects, by name
   const Container* find(std::string_view name) const;
   // True also for projects that are there but hold nothing for this server.

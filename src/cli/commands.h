@@ -21,6 +21,16 @@ const base::CommandSpec& list_command();
 int run_list(const base::ParsedFlags& flags);
 const base::CommandSpec& describe_command();
 int run_describe(const base::ParsedFlags& flags);
+const base::CommandSpec& deploy_command();
+int run_deploy(const base::ParsedFlags& flags);
+const base::CommandSpec& undeploy_command();
+int run_undeploy(const base::ParsedFlags& flags);
+const base::CommandSpec& start_command();
+int run_start(const base::ParsedFlags& flags);
+const base::CommandSpec& stop_command();
+int run_stop(const base::ParsedFlags& flags);
+const base::CommandSpec& create_workdir_command();
+int run_create_workdir(const base::ParsedFlags& flags);
 const base::CommandSpec& version_command();
 int run_version(const base::ParsedFlags& flags);
 

@@ -16,6 +16,11 @@ using millstream::cli::Command;
 
 constexpr Command kCommands[] = {
     {millstream::cli::run_command, millstream::cli::run_run},
+    {millstream::cli::deploy_command, millstream::cli::run_deploy},
+    {millstream::cli::undeploy_command, millstream::cli::run_undeploy},
+    {millstream::cli::start_command, millstream::cli::run_start},
+    {millstream::cli::stop_command, millstream::cli::run_stop},
+    {millstream::cli::create_workdir_command, millstream::cli::run_create_workdir},
     {millstream::cli::check_command, millstream::cli::run_check},
     {millstream::cli::test_command, millstream::cli::run_test},
     {millstream::cli::list_command, millstream::cli::run_list},

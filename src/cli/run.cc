@@ -34,6 +34,10 @@ server::ServerOptions options_of(const base::ParsedFlags& flags) {
     options.deployment.override_files.emplace_back(file);
   }
   options.host = flags.text("host");
+  if (flags.has("https-port")) {
+    options.https_port = static_cast<int>(flags.integer("https-port"));
+  }
+  options.https_keystore = flags.text("https-keystore");
   if (flags.has("http-port")) options.http_port = static_cast<int>(flags.integer("http-port"));
   const std::string_view admin = flags.text("admin-port");
   options.admin_port = admin.empty() ? server::kAdminPortFromSettings : admin_port_of(admin);
@@ -41,8 +45,11 @@ server::ServerOptions options_of(const base::ParsedFlags& flags) {
   options.in_flight_max = static_cast<size_t>(flags.integer("max-in-flight"));
   options.body_bytes_max = static_cast<size_t>(flags.integer("max-body")) << 20;
   options.is_partial = flags.is_on("partial");
+  options.is_watching = flags.is_on("watch");
   options.statistics_file = flags.text("statistics");
   options.statistics_interval_s = static_cast<int>(flags.integer("statistics-interval"));
+  options.otlp_url = flags.text("otlp");
+  for (std::string_view flow : flags.all("user-trace")) options.user_traced.emplace_back(flow);
   return options;
 }
 
@@ -52,8 +59,34 @@ void print_diagnostics(const base::Diagnostics& diagnostics) {
   }
 }
 
+void print_names(const std::vector<std::string>& names, const char* what) {
+  std::string all;
+  for (const std::string& n : names) all += (all.empty() ? "" : ", ") + n;
+  if (!all.empty()) std::printf("%s: %s\n", what, all.c_str());
+}
+
+// What a change of the watched paths has done.
+void print_report(const server::ChangeReport& report) {
+  print_diagnostics(report.diagnostics);
+  if (!report.status.ok()) {
+    std::fprintf(stderr, "%s\n", report.status.error().describe().c_str());
+  }
+  print_names(report.started, "Deployed");
+  print_names(report.replaced, "Replaced");
+  print_names(report.removed, "Removed");
+  print_names(report.kept, "Not replaced, the version from before goes on");
+  print_names(report.refused, "Refused");
+  if (report.has_changed()) {
+    std::printf("Compiled in %.1f ms, switched in %.1f ms.\n",
+                static_cast<double>(report.build_ns) / 1'000'000.0,
+                static_cast<double>(report.switch_ns) / 1'000'000.0);
+  }
+  std::fflush(stdout);
+}
+
 void print_flows(const server::Server& server) {
-  for (const auto& application : server.deployment().applications) {
+  const auto running = server.applications();
+  for (const auto& application : *running) {
     for (const auto& flow : application->flows()) {
       std::string line = "  " + application->name() + "/" + flow->name();
       for (const auto& node : flow->nodes()) {
@@ -76,60 +109,82 @@ sigset_t block_signals() {
 }
 
 std::vector<base::FlagSpec> run_flags() {
-  return {{.name = "work-dir",
-           .value_name = "FOLDER",
-           .help = "Work directory: server.conf.yaml, overrides/ and, without PATH, run/."},
-          {.name = "http-port",
-           .value_name = "PORT",
-           .help = "Port of the HTTP listener; 0 takes a free one. Default: that of "
-                   "server.conf.yaml, else 7800.",
-           .kind = base::FlagKind::kInteger,
-           .integer_max = 65535},
-          {.name = "host",
-           .value_name = "ADDRESS",
-           .help = "Address to listen on.",
-           .default_text = "0.0.0.0"},
-          {.name = "admin-port",
-           .value_name = "PORT",
-           .help = "Port of administration and metrics; 0 takes a free one, off opens none. "
-                   "Default: that of server.conf.yaml, else 7600 when it is free."},
-          {.name = "cores",
-           .value_name = "N",
-           .help = "Reactor threads. Default: one a core of the machine.",
-           .kind = base::FlagKind::kInteger,
-           .integer_min = 1,
-           .integer_max = 1024},
-          {.name = "overrides",
-           .value_name = "FILE",
-           .help = "Lines of Flow#Node.property=value that win over BAR overrides.",
-           .is_repeated = true},
-          {.name = "partial",
-           .help = "Run the other applications when one is refused.",
-           .kind = base::FlagKind::kSwitch},
-          {.name = "max-in-flight",
-           .value_name = "N",
-           .help = "Requests handled at once; more get 503.",
-           .kind = base::FlagKind::kInteger,
-           .default_text = "10000",
-           .integer_min = 1,
-           .integer_max = 10'000'000},
-          {.name = "max-body",
-           .value_name = "MIB",
-           .help = "Largest request body in MiB; larger ones get 413.",
-           .kind = base::FlagKind::kInteger,
-           .default_text = "64",
-           .integer_min = 1,
-           .integer_max = 1023},
-          {.name = "statistics",
-           .value_name = "FILE",
-           .help = "Append flow statistics snapshots (JSON lines) to this file."},
-          {.name = "statistics-interval",
-           .value_name = "SECONDS",
-           .help = "Time between snapshots.",
-           .kind = base::FlagKind::kInteger,
-           .default_text = "20",
-           .integer_min = 1,
-           .integer_max = 86'400}};
+  return {
+      {.name = "work-dir",
+       .value_name = "FOLDER",
+       .help = "Work directory: server.conf.yaml, overrides/ and, without PATH, run/."},
+      {.name = "http-port",
+       .value_name = "PORT",
+       .help = "Port of the HTTP listener; 0 takes a free one. Default: that of "
+               "server.conf.yaml, else 7800.",
+       .kind = base::FlagKind::kInteger,
+       .integer_max = 65535},
+      {.name = "https-port",
+       .value_name = "PORT",
+       .help = "Port of the HTTPS listener; 0 takes a free one. Default: that of "
+               "server.conf.yaml, else 7843; opened when a flow uses HTTPS.",
+       .kind = base::FlagKind::kInteger,
+       .integer_max = 65535},
+      {.name = "https-keystore",
+       .value_name = "FILE",
+       .help = "PEM or PKCS#12 file with the key and certificate of the HTTPS listener."},
+      {.name = "host",
+       .value_name = "ADDRESS",
+       .help = "Address to listen on.",
+       .default_text = "0.0.0.0"},
+      {.name = "admin-port",
+       .value_name = "PORT",
+       .help = "Port of administration and metrics; 0 takes a free one, off opens none. "
+               "Default: that of server.conf.yaml, else 7600 when it is free."},
+      {.name = "cores",
+       .value_name = "N",
+       .help = "Reactor threads. Default: one a core of the machine.",
+       .kind = base::FlagKind::kInteger,
+       .integer_min = 1,
+       .integer_max = 1024},
+      {.name = "overrides",
+       .value_name = "FILE",
+       .help = "Lines of Flow#Node.property=value that win over BAR overrides.",
+       .is_repeated = true},
+      {.name = "watch",
+       .help = "Run what changes in the paths at once; what does not compile leaves the version "
+               "before it in place.",
+       .kind = base::FlagKind::kSwitch},
+      {.name = "partial",
+       .help = "Run the other applications when one is refused.",
+       .kind = base::FlagKind::kSwitch},
+      {.name = "max-in-flight",
+       .value_name = "N",
+       .help = "Requests handled at once; more get 503.",
+       .kind = base::FlagKind::kInteger,
+       .default_text = "10000",
+       .integer_min = 1,
+       .integer_max = 10'000'000},
+      {.name = "max-body",
+       .value_name = "MIB",
+       .help = "Largest request body in MiB; larger ones get 413.",
+       .kind = base::FlagKind::kInteger,
+       .default_text = "64",
+       .integer_min = 1,
+       .integer_max = 1023},
+      {.name = "statistics",
+       .value_name = "FILE",
+       .help = "Append flow statistics snapshots (JSON lines) to this file."},
+      {.name = "statistics-interval",
+       .value_name = "SECONDS",
+       .help = "Time between snapshots.",
+       .kind = base::FlagKind::kInteger,
+       .default_text = "20",
+       .integer_min = 1,
+       .integer_max = 86'400},
+      {.name = "otlp",
+       .value_name = "URL",
+       .help = "Send a span for each message to this OpenTelemetry collector, such as "
+               "http://localhost:4318. The variables OTEL_* are read too."},
+      {.name = "user-trace",
+       .value_name = "FLOW",
+       .help = "Write a user trace of this flow from the start; \"*\" means all flows.",
+       .is_repeated = true}};
 }
 
 }  // namespace
@@ -149,6 +204,7 @@ const base::CommandSpec& run_command() {
       .examples = {
           {"millstream run examples/", "all example projects on port 7800"},
           {"millstream run Orders.bar --http-port 8080", "a BAR file on another port"},
+          {"millstream run --watch examples/", "while editing them"},
           {"millstream run --work-dir /var/mqsi/server1", "what is deployed in a work directory"}}};
   return kSpec;
 }
@@ -178,7 +234,7 @@ int run_run(const base::ParsedFlags& flags) {
     return 1;
   }
   server::Server& server = *started.value();
-  for (const std::string& name : server.deployment().refused) {
+  for (const std::string& name : server.host().refused()) {
     Status status = base::make_error(server::errors::kApplicationRefused, {name});
     base::log_error(status.error());
   }
@@ -187,10 +243,17 @@ int run_run(const base::ParsedFlags& flags) {
   const double ms =
       static_cast<double>(base::system_clock().monotonic_ns() - start_ns) / 1'000'000.0;
   std::printf("Ready in %.1f ms: %s on port %d, %zu application(s)\n", ms, server.name().c_str(),
-              server.http_port(), server.deployment().applications.size());
+              server.http_port(), server.applications()->size());
   std::fflush(stdout);
   base::log_event(base::LogLevel::kInfo, "BIP1991I",
                   "Integration server has finished initialization.");
+  if (options.is_watching) {
+    Status status = server.watch(print_report);
+    if (!status.ok()) {
+      std::fprintf(stderr, "%s\n", status.error().describe().c_str());
+      return 1;
+    }
+  }
   for (int signal = 0; signal != SIGTERM && signal != SIGINT;) {
     sigwait(&signals, &signal);
     if (signal == SIGUSR1) std::fputs(server.statistics(/*resets=*/false).c_str(), stdout);

@@ -1,9 +1,11 @@
 #include "server/deployment.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "io/file.h"
+#include "server/database_conf.h"
 #include "server/errors_gen.h"
 
 namespace millstream::server {
@@ -55,55 +57,146 @@ bool has_good_work_folder(const std::string& folder, base::Diagnostics& diagnost
   return false;
 }
 
+ace::BuildOptions build_options(Sources& sources, const BuildPlan& plan) {
+  ace::BuildOptions options;
+  if (!sources.conf.server_name.empty()) options.server_name = sources.conf.server_name;
+  options.work_path = sources.work_folder.empty() ? "." : sources.work_folder;
+  options.user_variables = sources.conf.user_variables;
+  options.drives.folders = sources.conf.drives;
+  options.drives.default_root = io::join_path(options.work_path, "drives");
+  options.overrides = &sources.overrides;
+  options.services = plan.services;
+  options.checks_unused_subflows = plan.checks_everything;
+  return options;
+}
+
+// The hashes of all containers; files stay in memory until they are unloaded.
+class ContentHashes {
+ public:
+  explicit ContentHashes(Sources& sources) : sources_(sources), shared_(sources.settings_hash) {
+    for (const auto& c : sources.workspace.containers) {
+      const uint64_t hash = ace::content_hash(*c);
+      // Any node may refer to a policy.
+      if (c->kind == ace::ContainerKind::kPolicyProject) {
+        shared_ = ace::combine_hashes(shared_, hash);
+      }
+    }
+  }
+  ~ContentHashes() {
+    for (const auto& c : sources_.workspace.containers) ace::unload_files(*c);
+  }
+  uint64_t of_application(const ace::Container& container) const {
+    uint64_t hash = ace::combine_hashes(shared_, container.hash);
+    base::Diagnostics ignored;
+    for (const ace::Container* l : ace::libraries_of(sources_.workspace, container, ignored)) {
+      hash = ace::combine_hashes(hash, l->hash);
+    }
+    return hash;
+  }
+
+ private:
+  Sources& sources_;
+  uint64_t shared_ = 0;
+};
+
+std::shared_ptr<ace::Application> find_same(const Applications* running, std::string_view name,
+                                            uint64_t hash) {
+  if (!running) return nullptr;
+  for (const auto& a : *running) {
+    if (a->name() == name && a->content_hash() == hash) return a;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+std::unique_ptr<Sources> load_sources(const DeploymentInput& input,
+                                      base::Diagnostics& diagnostics) {
+  auto sources = std::make_unique<Sources>();
+  sources->work_folder = work_folder_of(input);
+  if (!has_good_work_folder(sources->work_folder, diagnostics)) return nullptr;
+  sources->conf = read_work_folder(sources->work_folder, sources->overrides, diagnostics);
+  for (const std::string& file : input.override_files) {
+    add_override_file(file, sources->overrides, diagnostics);
+  }
+  std::vector<std::string> paths = input.paths;
+  if (paths.empty()) paths.push_back(sources->work_folder);
+  for (const std::string& path : paths) ace::add_path(sources->workspace, path, diagnostics);
+  ace::find_references(sources->workspace, diagnostics);
+  configure_databases(sources->work_folder, sources->workspace, sql::DataSources::process(),
+                      diagnostics);
+  return sources;
+}
+
+uint64_t hash_settings(const DeploymentInput& input, const std::string& work_folder) {
+  std::vector<std::string> files = input.override_files;
+  if (!work_folder.empty()) {
+    files.push_back(io::join_path(work_folder, "server.conf.yaml"));
+    const std::string folder = io::join_path(work_folder, "overrides");
+    Result<std::vector<std::string>> overriding = io::list_files(folder);
+    if (overriding.ok()) {
+      for (const std::string& f : overriding.value()) files.push_back(io::join_path(folder, f));
+    }
+  }
+  uint64_t hash = 0;
+  for (const std::string& file : files) {
+    Result<std::string> text = io::read_file(file);
+    hash = ace::combine_hashes(hash, ace::text_hash(file));
+    if (text.ok()) hash = ace::combine_hashes(hash, ace::text_hash(text.value()));
+  }
+  return hash;
+}
+
+BuiltApplications build_applications(Sources& sources, const BuildPlan& plan,
+                                     base::Diagnostics& diagnostics) {
+  BuiltApplications out;
+  ace::BuildOptions options = build_options(sources, plan);
+  std::optional<ContentHashes> hashes;
+  if (plan.hashes_content) hashes.emplace(sources);
+  const std::set<const ace::Container*> used = used_libraries(sources.workspace);
+  for (const auto& container : sources.workspace.containers) {
+    if (used.count(container.get()) != 0) continue;
+    if (!ace::has_flows_to_run(container->kind)) {
+      if (plan.checks_everything) {
+        ace::check_library(sources.workspace, *container, options, diagnostics);
+      }
+      continue;
+    }
+    const uint64_t hash = hashes ? hashes->of_application(*container) : 0;
+    if (auto same = find_same(plan.running, container->name, hash)) {
+      out.applications.push_back(std::move(same));
+      continue;
+    }
+    std::shared_ptr<ace::Application> application;
+    if (plan.refused_hashes.count(hash) == 0) {
+      application = ace::build_application(sources.workspace, *container, options, diagnostics);
+    }
+    if (application) {
+      application->set_content_hash(hash);
+      out.applications.push_back(std::move(application));
+    } else {
+      out.refused.push_back(container->name);
+      if (hashes) out.refused_hashes.insert(hash);
+    }
+  }
+  // What was taken over has not been asked which overrides it uses.
+  if (!plan.running) sources.overrides.report_unused(diagnostics);
+  return out;
+}
 
 std::unique_ptr<Deployment> build_deployment(const DeploymentInput& input,
                                              const flow::Services& services,
                                              base::Diagnostics& diagnostics) {
   auto deployment = std::make_unique<Deployment>();
-  ace::Overrides overrides;
   deployment->work_folder = work_folder_of(input);
-  if (!has_good_work_folder(deployment->work_folder, diagnostics)) return deployment;
-  deployment->conf = read_work_folder(deployment->work_folder, overrides, diagnostics);
-  for (const std::string& file : input.override_files) {
-    add_override_file(file, overrides, diagnostics);
-  }
-  for (const auto& [name, lines] : input.override_texts) {
-    overrides.add_lines(lines, name, diagnostics);
-  }
-  std::vector<std::string> paths = input.paths;
-  if (paths.empty()) paths.push_back(deployment->work_folder);
-  for (const std::string& path : paths) {
-    ace::add_path(deployment->workspace, path, diagnostics);
-  }
-  ace::find_references(deployment->workspace, diagnostics);
-
-  ace::BuildOptions options;
-  if (!deployment->conf.server_name.empty()) options.server_name = deployment->conf.server_name;
-  options.work_path = deployment->work_folder.empty() ? "." : deployment->work_folder;
-  options.user_variables = deployment->conf.user_variables;
-  options.drives.folders = deployment->conf.drives;
-  options.drives.default_root = io::join_path(options.work_path, "drives");
-  options.overrides = &overrides;
-  options.services = &services;
-  options.checks_unused_subflows = input.checks_everything;
-
-  const std::set<const ace::Container*> used = used_libraries(deployment->workspace);
-  for (const auto& container : deployment->workspace.containers) {
-    if (used.count(container.get()) != 0) continue;
-    if (ace::has_flows_to_run(container->kind)) {
-      std::unique_ptr<ace::Application> application =
-          ace::build_application(deployment->workspace, *container, options, diagnostics);
-      if (application) {
-        deployment->applications.push_back(std::move(application));
-      } else {
-        deployment->refused.push_back(container->name);
-      }
-    } else if (input.checks_everything) {
-      ace::check_library(deployment->workspace, *container, options, diagnostics);
-    }
-  }
-  overrides.report_unused(diagnostics);
+  std::unique_ptr<Sources> sources = load_sources(input, diagnostics);
+  if (!sources) return deployment;
+  const BuildPlan plan{.services = &services, .checks_everything = input.checks_everything};
+  BuiltApplications built = build_applications(*sources, plan, diagnostics);
+  deployment->conf = std::move(sources->conf);
+  deployment->workspace = std::move(sources->workspace);
+  deployment->applications = std::move(built.applications);
+  deployment->refused = std::move(built.refused);
   return deployment;
 }
 

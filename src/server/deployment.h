@@ -1,7 +1,9 @@
-// From the paths of a command line to built applications: what `run` and `check` have in common.
+// From the paths of a command line to built applications: what `run`, `check` and a redeployment
+// have in common.
 // Thread: one.
 #pragma once
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,24 +13,57 @@
 
 namespace millstream::server {
 
+// Shared with whoever looks at them while a newer version takes their place.
+using Applications = std::vector<std::shared_ptr<ace::Application>>;
+
 struct DeploymentInput {
   std::vector<std::string> paths;           // none: what is deployed in the work folder
   std::string work_folder;                  // empty: the one path that is a work folder, if any
   std::vector<std::string> override_files;  // later ones win
-  // Lines as of an override file, with the name that messages give them; win over all files.
-  std::vector<std::pair<std::string, std::string>> override_texts;
-  bool checks_everything = false;  // also libraries and subflows that nothing uses
+  bool checks_everything = false;           // also libraries and subflows that nothing uses
 };
 
-struct Deployment {
+// What paths and work directory hold, before anything is compiled.
+struct Sources {
   std::string work_folder;  // that of the input, or found among its paths; may be empty
   ServerConf conf;
+  ace::Overrides overrides;
   ace::Workspace workspace;
-  std::vector<std::unique_ptr<ace::Application>> applications;
-  std::vector<std::string> refused;  // names of applications with errors
+  uint64_t settings_hash = 0;  // of all files with settings and overrides, when they are hashed
 };
 
-// Problems are in `diagnostics`; what can run is in the result.
+// Problems are in `diagnostics`; null when the work folder is none.
+std::unique_ptr<Sources> load_sources(const DeploymentInput& input, base::Diagnostics& diagnostics);
+// Of server.conf.yaml and everything that overrides properties.
+uint64_t hash_settings(const DeploymentInput& input, const std::string& work_folder);
+
+struct BuildPlan {
+  const flow::Services* services = nullptr;
+  bool checks_everything = false;
+  // With hashes applications know what they were built from, which costs reading all files.
+  bool hashes_content = false;
+  const Applications* running = nullptr;  // what has not changed is taken over from here
+  std::set<uint64_t> refused_hashes;      // known not to build, which has been said already
+};
+
+struct BuiltApplications {
+  Applications applications;
+  std::vector<std::string> refused;   // names of applications with errors
+  std::set<uint64_t> refused_hashes;  // when they are hashed
+};
+
+BuiltApplications build_applications(Sources& sources, const BuildPlan& plan,
+                                     base::Diagnostics& diagnostics);
+
+struct Deployment {
+  std::string work_folder;
+  ServerConf conf;
+  ace::Workspace workspace;
+  Applications applications;
+  std::vector<std::string> refused;
+};
+
+// All of the above at once. Problems are in `diagnostics`; what can run is in the result.
 std::unique_ptr<Deployment> build_deployment(const DeploymentInput& input,
                                              const flow::Services& services,
                                              base::Diagnostics& diagnostics);

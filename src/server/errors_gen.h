@@ -37,5 +37,11 @@ inline constexpr base::ErrorCode kRunFolderBusy{"MS2013", 2013, base::ExceptionK
     "Another server is changing '{0}'."};
 inline constexpr base::ErrorCode kSlowDrain{"MS2014", 2014, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
     "Messages that came before the last deployment of '{0}' have not ended in a minute; the old version waits for them."};
+inline constexpr base::ErrorCode kNoArchive{"MS2015", 2015, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The request's body, {0} bytes, is no BAR file."};
+inline constexpr base::ErrorCode kBadForm{"MS2016", 2016, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The form in the request's body has no part that is complete."};
+inline constexpr base::ErrorCode kEmptyArchive{"MS2017", 2017, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "There is nothing to deploy in {0}."};
 
 }  // namespace millstream::server::errors

@@ -3,10 +3,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "base/log.h"
 #include "io/file.h"
+#include "observe/routes.h"
+#include "server/admin_routes.h"
 #include "server/errors_gen.h"
-#include "server/ticker.h"
 
 namespace millstream::server {
 namespace {
@@ -42,43 +46,102 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
                                               base::Diagnostics& diagnostics) {
   raise_descriptor_limit();
   std::unique_ptr<Server> server(new Server);
-  server->services_.set(&server->listener_);
+  server->services_.set_registry(&server->listener_);
+  server->services_.set<flow::FlowListener>(&server->hub_);
+  server->services_.set<flow::TraceSink>(&server->hub_);
   if (options.hooks && options.hooks->add_services) options.hooks->add_services(server->services_);
   MS_TRY(server->start_applications(options, diagnostics));
   MS_TRY(server->listen(options));
-  MS_TRY(server->set_statistics(options));
+  server->host_->accept_changes(*server->reactors_);
   MS_TRY(server->listen_for_admin(options, diagnostics));
   return server;
 }
 
 Status Server::start_applications(const ServerOptions& options, base::Diagnostics& diagnostics) {
-  deployment_ = build_deployment(options.deployment, services_, diagnostics);
-  name_ =
-      deployment_->conf.server_name.empty() ? "integration_server" : deployment_->conf.server_name;
-  const ServerConf& conf = deployment_->conf;
-  port_ = options.http_port >= 0 ? options.http_port : conf.http_port.value_or(kDefaultHttpPort);
-  listener_.set_port(port_);
-
-  std::vector<std::unique_ptr<ace::Application>> running;
-  for (auto& application : deployment_->applications) {
-    if (options.hooks && options.hooks->on_built) options.hooks->on_built(*application);
-    Status status = application->start();
-    if (status.ok()) {
-      running.push_back(std::move(application));
-    } else {
-      diagnostics.error(status.error(), {});
-      deployment_->refused.push_back(application->name());
-    }
-  }
-  deployment_->applications = std::move(running);
-  for (const std::string& name : deployment_->refused) {
-    if (!options.is_partial) return base::make_error(errors::kApplicationRefused, {name});
-  }
-  if (!options.is_partial && diagnostics.has_errors()) {
-    return base::make_error(errors::kNothingStarted);
-  }
-  if (deployment_->applications.empty()) return base::make_error(errors::kNothingStarted);
+  hooks_ = options.hooks;
+  host_ = std::make_unique<ApplicationHost>(
+      options.deployment, services_,
+      ApplicationHost::Hooks{[this](ace::Application& a) {
+                               if (hooks_ && hooks_->on_built) hooks_->on_built(a);
+                             },
+                             [](ace::Application&) {}});
+  Status observing;
+  host_->on_settings = [&](const ServerConf& conf) {
+    name_ = conf.server_name.empty() ? "integration_server" : conf.server_name;
+    port_ = options.http_port >= 0 ? options.http_port : conf.http_port.value_or(kDefaultHttpPort);
+    listener_.set_port(port_);
+    listener_.set_cors(nodes::http::Cors::create(conf.cors),
+                       nodes::http::Cors::create(conf.secure_cors));
+    configure_https(options, conf.https);
+    observing = observe_flows(options, conf, diagnostics);
+  };
+  const bool is_changeable = options.admin_port != kNoAdminPort || options.is_watching;
+  MS_TRY(host_->start(options.is_partial, is_changeable, diagnostics));
+  MS_TRY(std::move(observing));
+  // A server that can be deployed to may begin with nothing.
+  const bool may_be_empty = is_changeable && host_->has_run_folder();
+  if (!may_be_empty && applications()->empty()) return base::make_error(errors::kNothingStarted);
   return {};
+}
+
+void Server::configure_https(const ServerOptions& options, const HttpsConf& conf) {
+  credentials_ = conf.credentials;
+  client_security_ = std::make_unique<nodes::common::HttpClientSecurity>(conf.client);
+  services_.set(&credentials_);
+  services_.set(client_security_.get());
+  listener_.set_body_bytes_max(options.body_bytes_max);
+  // Flow tests have no ports of their own: all URLs are on the one that they use.
+  listener_.set_has_one_port(options.hooks != nullptr);
+  HttpsConf own = conf;
+  if (!options.https_keystore.empty()) own.tls.keystore = {options.https_keystore, "", ""};
+  https_.configure(listener_, own, options.https_port,
+                   options.host == "0.0.0.0" ? std::string() : options.host);
+}
+
+// Before anything is built, so that every flow is watched from its first message on.
+Status Server::observe_flows(const ServerOptions& options, const ServerConf& conf,
+                             base::Diagnostics& diagnostics) {
+  observe::HubOptions hub;
+  hub.settings = conf.observe;
+  hub.settings.snapshot.interval_s = options.statistics_interval_s;
+  hub.settings.user_traced = options.user_traced;
+  if (options.hooks) {
+    hub.settings.tracing.is_on = false;  // tests of flows report nothing
+  } else {
+    observe::apply_otel([](const char* name) -> const char* { return std::getenv(name); },
+                        options.otlp_url, hub.settings.tracing, diagnostics);
+  }
+  hub.server_name = name_;
+  hub.version = MS_VERSION;
+  hub.work_folder = host_->work_folder();
+  hub.statistics_file = options.statistics_file;
+  hub_.metrics().add([this](base::MetricWriter& writer) { collect_http_metrics(writer); });
+  return hub_.configure(std::move(hub));
+}
+
+void Server::collect_http_metrics(base::MetricWriter& w) const {
+  if (!http_) return;
+  using base::MetricType;
+  const http::ServerStats s = http_->stats();
+  auto add = [&w](const char* name, MetricType type, const char* help, int64_t value) {
+    w.family(name, type, help);
+    w.sample({}, static_cast<uint64_t>(std::max<int64_t>(value, 0)));
+  };
+  auto count = [&add](const char* name, const char* help, uint64_t value) {
+    add(name, MetricType::kCounter, help, static_cast<int64_t>(value));
+  };
+  count("millstream_http_server_requests_total", "Requests that came in whole.", s.requests);
+  count("millstream_http_server_refused_total", "Requests answered with 503.", s.refused);
+  count("millstream_http_server_bad_requests_total", "Requests that were not HTTP.",
+        s.bad_requests);
+  count("millstream_http_server_reply_timeouts_total", "Requests that nobody answered in time.",
+        s.reply_timeouts);
+  count("millstream_http_server_connections_total", "Connections that were accepted.",
+        s.connections_accepted);
+  add("millstream_http_server_requests_in_flight", MetricType::kGauge,
+      "Requests that are being handled.", s.in_flight);
+  add("millstream_http_server_connections", MetricType::kGauge, "Connections that are open.",
+      s.connections);
 }
 
 Status Server::listen(const ServerOptions& options) {
@@ -89,7 +152,7 @@ Status Server::listen(const ServerOptions& options) {
   http_options.limits.body_bytes_max = options.body_bytes_max;
   http_ = http::Server::create(*reactors_, std::move(http_options),
                                [this](http::RequestRef r) { listener_.handle(std::move(r)); });
-  const std::string& configured = deployment_->conf.http_address;
+  const std::string& configured = host_->conf().http_address;
   const std::string host = options.host == "0.0.0.0" && !configured.empty() && configured != "*"
                                ? configured
                                : options.host;
@@ -99,13 +162,14 @@ Status Server::listen(const ServerOptions& options) {
   }
   port_ = port.value();
   listener_.set_port(port_);
-  return {};
+  if (options.hooks) return {};
+  return https_.start(*http_, host);
 }
 
 // A port that somebody asked for must be there; the usual one is taken when another server runs on
 // this machine, and that is no reason not to run.
 Status Server::listen_for_admin(const ServerOptions& options, base::Diagnostics& diagnostics) {
-  const ServerConf& conf = deployment_->conf;
+  const ServerConf& conf = host_->conf();
   const bool is_asked_for = options.admin_port != kAdminPortFromSettings;
   const int port = is_asked_for ? options.admin_port : conf.admin_port.value_or(kDefaultAdminPort);
   if (port == kNoAdminPort) return {};
@@ -129,65 +193,30 @@ Status Server::listen_for_admin(const ServerOptions& options, base::Diagnostics&
   return {};
 }
 
-// One line for each family of routes.
-void Server::add_admin_routes() {
-  admin_->add("GET", "/apiv2", [this](const admin::AdminRequest&) {
-    base::json::Value out = base::json::Value::object();
-    out.set("name", name_);
-    out.set("type", "integrationServer");
-    out.set("uri", "/apiv2");
-    return admin::json_reply(out);
-  });
-}
-
-Status Server::set_statistics(const ServerOptions& options) {
-  statistics_file_ = options.statistics_file;
-  const ServerConf& conf = deployment_->conf;
-  if (statistics_file_.empty() && conf.publishes_statistics) {
-    const std::string folder = io::join_path(deployment_->work_folder, "log");
-    if (io::make_folders(folder).ok()) statistics_file_ = io::join_path(folder, "statistics.json");
-  }
-  if (statistics_file_.empty()) return {};
-  MS_TRY(io::append_file(statistics_file_, ""));  // a file that cannot be written is found now
-  const bool has_no_nodes = conf.node_data_level == "none";
-  for (const auto& application : deployment_->applications) {
-    for (const auto& flow : application->flows()) {
-      flow->statistics().set_node_data_level(has_no_nodes ? flow::NodeDataLevel::kNone
-                                                          : flow::NodeDataLevel::kBasic);
-    }
-  }
-  statistics_ticker_ =
-      std::make_unique<Ticker>(options.statistics_interval_s, [this] { publish_statistics(); });
+Status Server::watch(std::function<void(const ChangeReport&)> on_report) {
+  watch_ = MS_TRY(PathWatch::start(*host_, std::move(on_report)));
   return {};
 }
 
-std::string Server::statistics(bool resets) {
-  std::string lines;
-  for (const auto& application : deployment_->applications) {
-    for (const auto& flow : application->flows()) {
-      lines += flow->statistics().snapshot_json(*flow, name_, resets) + "\n";
-    }
-  }
-  return lines;
-}
-
-void Server::publish_statistics() {
-  // What could not be written goes with the next snapshot, as long as it does not grow for ever.
-  if (unwritten_statistics_.size() > kUnwrittenBytesMax) unwritten_statistics_.clear();
-  unwritten_statistics_ += statistics(/*resets=*/true);
-  Status status = io::append_file(statistics_file_, unwritten_statistics_);
-  if (status.ok()) unwritten_statistics_.clear();
-  if (!status.ok()) base::log_error(status.error());
+// One line for each family of routes.
+void Server::add_admin_routes() {
+  observe::add_routes(hub_, *admin_);
+  add_resource_routes(*admin_, *this);
+  add_deploy_routes(*admin_, *this);
 }
 
 void Server::stop() {
   if (is_stopped_) return;
   is_stopped_ = true;
   if (admin_) admin_->stop();
+  watch_.reset();
   if (http_) http_->stop(kStopGraceNs);
-  for (const auto& application : deployment_->applications) application->stop();
-  statistics_ticker_.reset();
-  if (!statistics_file_.empty()) publish_statistics();
+  if (host_) {
+    host_->stop_changes();
+    const std::shared_ptr<const Applications> running = applications();
+    for (const auto& application : *running) application->stop();
+  }
+  hub_.stop();
 }
 
 Server::~Server() {
@@ -197,7 +226,7 @@ Server::~Server() {
   // Requests and flows go when no reactor can run them any more, the HTTP server after its last
   // request.
   listener_.requests().clear();
-  deployment_.reset();
+  host_.reset();
   http_.reset();
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,7 +17,11 @@
 #include "http/server.h"
 #include "net/reactor_pool.h"
 #include "nodes/http/listener.h"
+#include "observe/hub.h"
+#include "server/application_host.h"
 #include "server/deployment.h"
+#include "server/path_watch.h"
+#include "server/https_port.h"
 
 namespace millstream::server {
 
@@ -38,12 +43,17 @@ struct ServerOptions {
   std::string host = "0.0.0.0";
   // -1: overrides/server.conf.yaml, server.conf.yaml, else 7800; 0: any free one.
   int http_port = -1;
+  int https_port = HttpsPort::kPortFromSettings;  // else that of server.conf.yaml, else 7843
+  std::string https_keystore;                     // PEM or PKCS#12; wins over server.conf.yaml
   int admin_port = kNoAdminPort;  // or kAdminPortFromSettings; 0: any free one
   int cores = 0;                  // 0: as many as the machine has
   size_t in_flight_max = 10'000;
   size_t body_bytes_max = 64u << 20;
+  bool is_watching = false;     // the paths may change
   bool is_partial = false;      // run what can run when some application was refused
   std::string statistics_file;  // snapshots are appended to it, one line a flow
+  std::string otlp_url;         // of a collector of spans; empty: none unless set elsewhere
+  std::vector<std::string> user_traced;  // flows; "*": all
   int statistics_interval_s = 20;
 };
 
@@ -51,7 +61,6 @@ struct ServerOptions {
 class Server {
  public:
   static constexpr int kDefaultHttpPort = 7800;
-  static constexpr size_t kUnwrittenBytesMax = 1 << 20;
   static constexpr int64_t kStopGraceNs = 30'000'000'000;
 
   // Builds, starts and listens. Diagnostics of loading are in `diagnostics` either way.
@@ -62,35 +71,47 @@ class Server {
   void stop();
 
   int http_port() const { return port_; }
+  int https_port() const { return https_.is_open() ? https_.port() : 0; }  // 0: not open
   net::ReactorPool& reactors() { return *reactors_; }
   const admin::AdminServer* admin() const { return admin_.get(); }  // null: no admin port
   http::ServerStats http_statistics() const { return http_->stats(); }
-  const Deployment& deployment() const { return *deployment_; }
+  // Those that run now; the list and what is in it live as long as somebody holds it.
+  std::shared_ptr<const Applications> applications() const { return host_->applications(); }
+  ApplicationHost& host() { return *host_; }
+  const ApplicationHost& host() const { return *host_; }
+  // Reads the paths again whenever they change; reports come on a thread of the watch.
+  Status watch(std::function<void(const ChangeReport&)> on_report);
   const std::string& name() const { return name_; }
   // One JSON record a flow and line; counting starts anew when `resets`.
-  std::string statistics(bool resets);
+  std::string statistics(bool resets) { return hub_.statistics_lines(resets); }
+  observe::Hub& hub() { return hub_; }
 
  private:
   Server() = default;
   Status start_applications(const ServerOptions& options, base::Diagnostics& diagnostics);
+  void configure_https(const ServerOptions& options, const HttpsConf& conf);
   Status listen(const ServerOptions& options);
   Status listen_for_admin(const ServerOptions& options, base::Diagnostics& diagnostics);
   void add_admin_routes();
-  Status set_statistics(const ServerOptions& options);
-  void publish_statistics();
+  Status observe_flows(const ServerOptions& options, const ServerConf& conf,
+                       base::Diagnostics& diagnostics);
+  void collect_http_metrics(base::MetricWriter& writer) const;
 
   std::string name_;
+  observe::Hub hub_;  // outlives all flows
   flow::Services services_;
   nodes::http::HttpListener listener_;
-  std::unique_ptr<Deployment> deployment_;
+  nodes::common::Credentials credentials_;
+  std::unique_ptr<nodes::common::HttpClientSecurity> client_security_;
+  HttpsPort https_;
+  std::unique_ptr<ApplicationHost> host_;
+  const ServerHooks* hooks_ = nullptr;
   std::unique_ptr<net::ReactorPool> reactors_;
   std::unique_ptr<http::Server> http_;
   std::unique_ptr<admin::AdminServer> admin_;
+  std::unique_ptr<PathWatch> watch_;
   int port_ = 0;
   bool is_stopped_ = false;
-  std::string statistics_file_;
-  std::string unwritten_statistics_;  // the ticker's thread, then that of stop()
-  std::unique_ptr<class Ticker> statistics_ticker_;
 };
 
 }  // namespace millstream::server

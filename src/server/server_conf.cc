@@ -6,6 +6,7 @@
 
 #include "format/yaml.h"
 #include "io/file.h"
+#include "server/cors_conf.h"
 #include "server/errors_gen.h"
 
 namespace millstream::server {
@@ -34,42 +35,18 @@ std::string resolve_variables(const std::string& text) {
   return out;
 }
 
-// A word that must be one of those of the table; a key without a value counts as not there.
-bool is_word_of(base::Diagnostics& diagnostics, const std::string& file, const YamlNode* node,
-                const char* key, std::initializer_list<std::string_view> words,
-                const char* wanted) {
-  if (!node || node->is_null()) return false;
-  if (node->is_scalar() && std::find(words.begin(), words.end(), node->text) != words.end()) {
-    return true;
-  }
-  refuse_setting(diagnostics, file, *node, key, wanted);
-  return false;
-}
-
-void apply_statistics(const std::string& file, const YamlNode& root, ServerConf& conf,
-                      base::Diagnostics& diagnostics) {
-  const YamlNode* on = root.find_path({"Statistics", "Snapshot", "publicationOn"});
-  if (is_word_of(diagnostics, file, on, "Statistics/Snapshot/publicationOn", {"active", "inactive"},
-                 "active or inactive")) {
-    conf.publishes_statistics = on->text == "active";
-  }
-  const YamlNode* level = root.find_path({"Statistics", "Snapshot", "nodeDataLevel"});
-  if (is_word_of(diagnostics, file, level, "Statistics/Snapshot/nodeDataLevel",
-                 {"none", "basic", "advanced"}, "none, basic or advanced")) {
-    conf.node_data_level = level->text;
-  }
-}
-
 // The part of the file that is Millstream's own: what is not known there is a mistake.
 void apply_own(const std::string& file, const YamlNode& own, ServerConf& conf,
                base::Diagnostics& diagnostics) {
   if (own.is_null()) return;
   if (!own.is_mapping()) {
-    refuse_setting(diagnostics, file, own, "Millstream", "a mapping with the key Drives");
+    refuse_setting(diagnostics, file, own, "Millstream",
+                   "a mapping with the keys Drives and Tracing");
     return;
   }
   for (const format::YamlEntry& e : own.entries) {
-    if (e.key == "Drives") continue;
+    if (e.key == "Drives" || e.key == "Tracing") continue;
+    if (e.key == "DataSources" || e.key == "OdbcDrivers") continue;  // database_conf.h
     Status status = base::make_error(errors::kUnknownSetting, {"Millstream/" + e.key});
     diagnostics.warning({file, e.line, own.column}, status.error().code->id, status.error().text);
   }
@@ -141,7 +118,10 @@ void apply_file(const std::string& file, const YamlNode& root, ServerConf& conf,
     }
   }
   apply_admin(file, root, conf, diagnostics);
-  apply_statistics(file, root, conf, diagnostics);
+  apply_https_conf(file, root, conf.https, diagnostics);
+  observe::apply_conf(file, root, conf.observe, diagnostics);
+  apply_cors(file, root, "HTTPConnector", conf.cors, diagnostics);
+  apply_cors(file, root, "HTTPSConnector", conf.secure_cors, diagnostics);
   if (const YamlNode* own = root.find("Millstream")) apply_own(file, *own, conf, diagnostics);
 }
 
@@ -176,6 +156,7 @@ ServerConf read_work_folder(const std::string& folder, ace::Overrides& overrides
   read_conf_file(io::join_path(folder, "server.conf.yaml"), conf, diagnostics);
   const std::string overriding = io::join_path(folder, "overrides");
   read_conf_file(io::join_path(overriding, "server.conf.yaml"), conf, diagnostics);
+  finish_https_conf(folder, conf.https);
   if (io::path_kind(overriding) != io::PathKind::kFolder) return conf;
   Result<std::vector<std::string>> files = io::list_files(overriding);
   if (!files.ok()) {

@@ -12,6 +12,9 @@
 #include "ace/overrides.h"
 #include "base/diagnostics.h"
 #include "base/result.h"
+#include "nodes/http/cors.h"
+#include "observe/settings.h"
+#include "server/https_conf.h"
 
 namespace millstream::server {
 
@@ -23,10 +26,11 @@ struct ServerConf {
   std::string admin_host;              // RestAdminListener/host
   std::string unmet_admin_protection;  // the key that asks for what the admin port does not have
   std::map<std::string, std::string, std::less<>> user_variables;
-  bool resolves_environment = false;   // resolveUserVariableEnvVars
-  bool publishes_statistics = false;   // Statistics/Snapshot/publicationOn: active
-  std::string node_data_level;         // Statistics/Snapshot/nodeDataLevel
-  std::map<char, std::string> drives;  // Millstream/Drives: {C: /srv/c}
+  bool resolves_environment = false;  // resolveUserVariableEnvVars
+  observe::Settings observe;          // Statistics, OpenTelemetry, traceNodeLevel, ActivityLog
+  HttpsConf https;                    // HTTPSConnector, JVM, Credentials, forceServerHTTPS
+  nodes::http::CorsSettings cors, secure_cors;  // CORS keys of HTTPConnector, HTTPSConnector
+  std::map<char, std::string> drives;           // Millstream/Drives: {C: /srv/c}
 };
 
 // Reads what is there; a missing file is no error. Property overrides go to `overrides`.

@@ -120,8 +120,8 @@ TEST_CASE("words of server.conf.yaml that mean nothing are said with their place
             file +
             ":8:3: warning: MS2005: There is no setting Millstream/Drivers; it does "
             "nothing.\n");
-  CHECK_FALSE(conf.publishes_statistics);
-  CHECK(conf.node_data_level == "");
+  CHECK_FALSE(conf.observe.snapshot.is_on);
+  CHECK_FALSE(conf.observe.snapshot.has_level);
 }
 
 TEST_CASE("settings without a value, and all words that mean something, are fine") {
