@@ -2,12 +2,13 @@
 
 #include "esql/errors_gen.h"
 #include "esql/line_hits.h"
+#include "esql/trace.h"
 #include "value/time_zone.h"
 
 namespace millstream::esql {
 
-ProgramCode::ProgramCode(std::shared_ptr<const Program> p)
-    : program(std::move(p)), tree(arena, std::make_shared<const base::NameTable>()) {}
+ProgramCode::ProgramCode(std::shared_ptr<const Program> p, bool traced)
+    : program(std::move(p)), is_traced(traced), tree(arena, std::make_shared<const base::NameTable>()) {}
 
 const RoutineCode* Compiler::routine(const ast::Routine* r) const {
   auto it = code_.routine_index.find(r);
@@ -16,6 +17,12 @@ const RoutineCode* Compiler::routine(const ast::Routine* r) const {
 
 const ExprNode* Compiler::expr(const ast::Expr* e) {
   if (!e) return nullptr;
+  const ExprNode* node = expression(e);
+  const bool is_traced = code_.is_traced && node && !has_message_names_;
+  return is_traced ? traced_expression(*this, *e, node) : node;
+}
+
+const ExprNode* Compiler::expression(const ast::Expr* e) {
   switch (e->kind) {
     case ast::ExprKind::kLiteral:
       return compile_literal(*this, ast::as<ast::LiteralExpr>(*e).value);
@@ -150,6 +157,10 @@ class CountingStmt final : public StmtNode {
 const StmtNode* Compiler::stmt(const ast::Stmt* s) {
   if (!s) return nullptr;
   const StmtNode* node = statement(s);
+  if (code_.is_traced) {
+    const bool is_told = node && !has_message_names_ && s->kind != ast::StmtKind::kBlock;
+    return is_told ? traced_statement(*this, *s, node) : node;
+  }
   LineHits* hits = code_.program->link_options().hits;
   // The text of an EVAL is on no line, and a block is what stands in it.
   if (!hits || !node || has_message_names_ || s->kind == ast::StmtKind::kBlock) return node;

@@ -23,8 +23,9 @@ struct ModuleCode {
 
 // Everything compiled of one Program. Immutable once built.
 struct ProgramCode {
-  explicit ProgramCode(std::shared_ptr<const Program> p);
+  ProgramCode(std::shared_ptr<const Program> p, bool traced);
   std::shared_ptr<const Program> program;  // owns the syntax tree the nodes point into
+  const bool is_traced;                    // statements tell what they do (esql/trace.h)
   base::Arena arena;                       // folded constants
   tree::TreeContext tree;
   NodePool nodes;
@@ -66,6 +67,7 @@ class Compiler {
 
  private:
   const StmtNode* statement(const ast::Stmt* s);
+  const ExprNode* expression(const ast::Expr* e);
 
   NodePool& pool_;
   const ProgramCode& code_;

@@ -107,7 +107,8 @@ Status Execution::spend_budget() {
 Status Execution::run_routine(Frame& f) {
   const RoutineCode& code = *f.routine;
   MS_TRY(check_loop());
-  size_t needed = kStackReserveBytes + kStackBytesPerLevel * code.ast->depth;
+  const size_t level_bytes = program.is_traced ? kTracedStackBytesPerLevel : kStackBytesPerLevel;
+  size_t needed = kStackReserveBytes + level_bytes * code.ast->depth;
   if (host.stack_remaining_bytes() < needed) {
     return base::make_error(errors::kStackExhausted, {code.qualified_name});
   }

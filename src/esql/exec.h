@@ -173,6 +173,7 @@ class Execution {
   static constexpr size_t kEvalReserveBytes = 128 * 1024;  // to compile and run the text of an EVAL
   // What one level of nested statements and expressions takes at most (ast::Routine::depth).
   static constexpr size_t kStackBytesPerLevel = 300;
+  static constexpr size_t kTracedStackBytesPerLevel = 600;
   static constexpr size_t kStatementTextMax = 400;  // of a statement quoted in an error
   static constexpr size_t kOperandTextMax = 1000;   // of a value quoted in an error
 

@@ -27,7 +27,7 @@ std::string qualified_name(const ast::Routine& r) {
 void compile_routine(ProgramCode& code, const ast::Routine& r, EvalContext& fold) {
   RoutineCode& out = *code.routine_index[&r];
   Compiler compiler(code.nodes, code, &fold);
-  if (!code.program->link_options().hits) out.fast = recognise_routine(r);
+  if (!code.program->link_options().hits && !code.is_traced) out.fast = recognise_routine(r);
   out.body = compiler.stmt(r.body);
   out.cursors = compiler.cursors();
 }
@@ -72,9 +72,9 @@ void compile_module(ProgramCode& code, const ast::Module& m, EvalContext& fold) 
 CompiledProgram::~CompiledProgram() = default;
 
 std::shared_ptr<const CompiledProgram> CompiledProgram::compile(
-    std::shared_ptr<const Program> program, const value::TimeZone& local_zone) {
+    std::shared_ptr<const Program> program, const value::TimeZone& local_zone, bool is_traced) {
   auto out = std::shared_ptr<CompiledProgram>(new CompiledProgram());
-  out->code_ = std::make_unique<ProgramCode>(program);
+  out->code_ = std::make_unique<ProgramCode>(program, is_traced);
   ProgramCode& code = *out->code_;
   EvalContext fold{code.tree, local_zone, 0, nullptr};
   for (const ast::SourceFile* file : program->files()) {

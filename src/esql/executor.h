@@ -43,8 +43,11 @@ class CompiledProgram {
  public:
   ~CompiledProgram();
   // `program` must be linked without errors.
+  // `is_traced`: it tells the host's tracer what it does, which costs much. Variables and their
+  // slots are those of the same program compiled otherwise, so that both may run side by side.
   static std::shared_ptr<const CompiledProgram> compile(std::shared_ptr<const Program> program,
-                                                        const value::TimeZone& local_zone);
+                                                        const value::TimeZone& local_zone,
+                                                        bool is_traced = false);
   // Null when there is none.
   const ModuleCode* find_module(std::string_view schema, std::string_view name,
                                 uint32_t unit = 0) const;

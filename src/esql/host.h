@@ -21,6 +21,8 @@
 
 namespace millstream::esql {
 
+class Tracer;
+
 // PROPAGATE. Trees that are null are chosen by the node (compute mode), the same way as for the
 // implicit propagate after Main.
 struct PropagateRequest {
@@ -135,6 +137,9 @@ class Host {
   virtual size_t message_bytes_max() { return size_t{2} << 30; }
   // Bytes left on the stack of the caller; recursion stops with an error before it is used up.
   virtual size_t stack_remaining_bytes();
+
+  // Where a program that was compiled to be traced tells what it does; null: nobody listens.
+  virtual Tracer* tracer() { return nullptr; }
 
   // --- log
   virtual void log(const LogRequest& request);

@@ -35,6 +35,13 @@ EsqlRuntime::EsqlRuntime(std::shared_ptr<const esql::Program> program,
       source_(std::move(program)),
       compiled_(esql::CompiledProgram::compile(source_, zone_)) {}
 
+const std::shared_ptr<const esql::CompiledProgram>& EsqlRuntime::traced_program() {
+  std::call_once(traced_once_, [this] {
+    traced_ = esql::CompiledProgram::compile(source_, zone_, /*is_traced=*/true);
+  });
+  return traced_;
+}
+
 FlowEsql& EsqlRuntime::flow(const flow::Flow& flow) {
   std::unique_ptr<FlowEsql>& slot = flows_[&flow];
   if (!slot) slot = std::make_unique<FlowEsql>(compiled_, names_);

@@ -40,6 +40,8 @@ class EsqlRuntime {
   EsqlRuntime(std::shared_ptr<const esql::Program> program,
               std::shared_ptr<const base::NameTable> names, const value::TimeZone* zone = nullptr);
   const std::shared_ptr<const esql::CompiledProgram>& program() const { return compiled_; }
+  // The same, telling what it does; made when it is asked for. Any thread.
+  const std::shared_ptr<const esql::CompiledProgram>& traced_program();
   const esql::Program& source() const { return *source_; }
   const value::TimeZone& zone() const { return zone_; }
   FlowEsql& flow(const flow::Flow& flow);  // while loading
@@ -49,6 +51,8 @@ class EsqlRuntime {
   std::shared_ptr<const base::NameTable> names_;
   std::shared_ptr<const esql::Program> source_;  // shared by the compiled form
   std::shared_ptr<const esql::CompiledProgram> compiled_;
+  std::once_flag traced_once_;
+  std::shared_ptr<const esql::CompiledProgram> traced_;
   std::map<const flow::Flow*, std::unique_ptr<FlowEsql>> flows_;
 };
 

@@ -5,6 +5,7 @@
 #include "esql/shared.h"
 #include "nodes/common/shared_use.h"
 #include "nodes/compute/errors_gen.h"
+#include "nodes/compute/esql_tracer.h"
 
 namespace millstream::nodes::compute {
 
@@ -36,6 +37,7 @@ Status EsqlNode::bind(flow::NodeBuildContext& context, std::string_view referenc
   }
   if (esql::SharedStore* shared = facts_.flow->shared()) shared_node_ = shared->add_node();
   pool_ = std::make_unique<common::ModulePool>(facts_.runtime->program(), *module);
+  module_ = source;
   return {};
 }
 
@@ -50,7 +52,31 @@ Status EsqlNode::start() {
 
 Result<esql::Tri> EsqlNode::run(flow::Invocation& invocation, NodeHost& host,
                                 const tree::MessageAssembly& in, const tree::MessageAssembly& out) {
-  common::ModulePool::Lease instance(*pool_);
+  const flow::Observation* observation = invocation.observation();
+  if (__builtin_expect(observation && observation->wants_statements(), 0)) {
+    return run_traced(invocation, host, in, out);
+  }
+  return run_in(*pool_, invocation, host, in, out);
+}
+
+Result<esql::Tri> EsqlNode::run_traced(flow::Invocation& invocation, NodeHost& host,
+                                       const tree::MessageAssembly& in,
+                                       const tree::MessageAssembly& out) {
+  std::call_once(traced_once_, [this] {
+    const auto& program = facts_.runtime->traced_program();
+    traced_pool_ = std::make_unique<common::ModulePool>(program, *program->find_module(module_));
+  });
+  EsqlTracer tracer(*invocation.observation(), *this);
+  host.set_tracer(&tracer);
+  Result<esql::Tri> result = run_in(*traced_pool_, invocation, host, in, out);
+  host.set_tracer(nullptr);
+  return result;
+}
+
+Result<esql::Tri> EsqlNode::run_in(common::ModulePool& pool, flow::Invocation& invocation,
+                                   NodeHost& host, const tree::MessageAssembly& in,
+                                   const tree::MessageAssembly& out) {
+  common::ModulePool::Lease instance(pool);
   const esql::Tri result = MS_TRY(instance->run({invocation.context(), host, facts_.runtime->zone(),
                                                  base::system_clock().wall_gmt_micros(), in, out,
                                                  facts_.flow->shared(), shared_node_}));

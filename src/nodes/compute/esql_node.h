@@ -2,6 +2,7 @@
 // Thread: bind() while loading, the rest from any reactor.
 #pragma once
 #include <memory>
+#include <mutex>
 #include <string_view>
 
 #include "flow/invocation.h"
@@ -36,9 +37,18 @@ class EsqlNode : public flow::Node {
   const EsqlFacts& facts() const { return facts_; }
 
  private:
+  Result<esql::Tri> run_in(common::ModulePool& pool, flow::Invocation& invocation, NodeHost& host,
+                           const tree::MessageAssembly& in, const tree::MessageAssembly& out);
+  Result<esql::Tri> run_traced(flow::Invocation& invocation, NodeHost& host,
+                               const tree::MessageAssembly& in, const tree::MessageAssembly& out);
+
+ private:
   EsqlFacts facts_;
   uint32_t shared_node_ = 0;  // where the SHARED variables of the module live
   std::unique_ptr<common::ModulePool> pool_;
+  const esql::ast::Module* module_ = nullptr;
+  std::once_flag traced_once_;
+  std::unique_ptr<common::ModulePool> traced_pool_;  // for messages whose statements are traced
 };
 
 }  // namespace millstream::nodes::compute

@@ -40,7 +40,9 @@ Status NodeHost::check_budget() {
 size_t NodeHost::stack_remaining_bytes() { return net::stack_remaining_bytes(); }
 
 void NodeHost::log(const esql::LogRequest& request) {
-  if (!request.is_event) return;  // the user trace is off
+  flow::Observation* observation = invocation_.observation();
+  const bool is_traced = observation && observation->wants_lines();
+  if (!request.is_event && !is_traced) return;  // the user trace is off
   const base::LogLevel level = request.severity >= 3   ? base::LogLevel::kError
                                : request.severity == 2 ? base::LogLevel::kWarning
                                                        : base::LogLevel::kInfo;
@@ -57,6 +59,8 @@ void NodeHost::log(const esql::LogRequest& request) {
     text += text.empty() ? "" : " ";
     text += request.is_full ? request.exception->describe() : request.exception->text;
   }
+  if (is_traced) observation->line(node_, static_cast<int>(request.number), text);
+  if (!request.is_event) return;
   base::log_event(level, "BIP" + std::to_string(request.number) + letter, text);
 }
 

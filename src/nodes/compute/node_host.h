@@ -40,6 +40,8 @@ class NodeHost : public esql::Host {
   Status check_budget() override;
   size_t stack_remaining_bytes() override;
   void log(const esql::LogRequest& request) override;
+  esql::Tracer* tracer() override { return tracer_; }
+  void set_tracer(esql::Tracer* tracer) { tracer_ = tracer; }
   bool find_broker_property(std::string_view name, value::Value& out) override;
   std::optional<std::string_view> find_user_property(std::string_view name) override;
 
@@ -53,6 +55,7 @@ class NodeHost : public esql::Host {
   void note_use(std::string_view data_source);
 
   const EsqlFacts& facts_;
+  esql::Tracer* tracer_ = nullptr;
   std::vector<std::string> sources_to_commit_;
 };
 

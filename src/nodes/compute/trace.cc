@@ -23,15 +23,19 @@ struct Piece {
 
 class Trace final : public flow::Node {
  public:
-  Trace(TraceProperties properties, std::string file, EsqlFacts facts, std::vector<Piece> pieces)
+  Trace(TraceProperties properties, std::string file, EsqlFacts facts, std::vector<Piece> pieces,
+        flow::TraceSink* sink)
       : properties_(std::move(properties)),
+        sink_(sink),
         file_(std::move(file)),
         facts_(std::move(facts)),
         pieces_(std::move(pieces)) {}
 
   Status evaluate(flow::Invocation& invocation, const tree::MessageAssembly& in, int) override {
-    if (properties_.destination == Destination::kFile ||
-        properties_.destination == Destination::kLocalError) {
+    if (sink_ && !sink_->are_trace_nodes_on()) return invocation.propagate(*this, kOut, in);
+    if (properties_.destination == Destination::kUserTrace) {
+      MS_TRY(write_user_trace(invocation, in));
+    } else if (properties_.destination != Destination::kNone) {
       const std::string text = MS_TRY(expand(invocation, in));
       MS_TRY(write(text));
     }
@@ -69,6 +73,23 @@ class Trace final : public flow::Node {
     return out;
   }
 
+  // To the flow's user trace while it is on; else to the server's, which takes what Trace nodes
+  // write at any time.
+  Status write_user_trace(flow::Invocation& invocation, const tree::MessageAssembly& in) {
+    constexpr int kTraceNodeData = 4060;
+    flow::Observation* observation = invocation.observation();
+    const bool is_traced = observation && observation->wants_lines();
+    if (!is_traced && !(sink_ && sink_->is_open())) return {};
+    const std::string text = "Data '" + MS_TRY(expand(invocation, in)) + "' from trace node '" +
+                             full_label() + "'.";
+    if (is_traced) {
+      observation->line(*this, kTraceNodeData, text);
+    } else {
+      sink_->write(flow(), kTraceNodeData, text);
+    }
+    return {};
+  }
+
   Status write(const std::string& text) {
     if (properties_.destination == Destination::kLocalError) {
       base::log_event(base::LogLevel::kError,
@@ -88,6 +109,7 @@ class Trace final : public flow::Node {
   }
 
   const TraceProperties properties_;
+  flow::TraceSink* const sink_;  // null: the process has none
   const std::string file_;
   const EsqlFacts facts_;
   const std::vector<Piece> pieces_;
@@ -163,7 +185,8 @@ Result<std::unique_ptr<flow::Node>> create_trace(flow::NodeBuildContext& context
       MS_TRY(parse_pattern(properties.pattern, context, facts.runtime->zone()));
   std::string file = common::map_path(properties.file_path, facts.application->drives);
   return std::unique_ptr<flow::Node>(
-      new Trace(std::move(properties), std::move(file), std::move(facts), std::move(pieces)));
+      new Trace(std::move(properties), std::move(file), std::move(facts), std::move(pieces),
+                context.services.find<flow::TraceSink>()));
 }
 
 }  // namespace millstream::nodes::compute
