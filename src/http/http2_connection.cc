@@ -64,27 +64,60 @@ std::string_view Http2Connection::peer() {
 void Http2Connection::close() {
   if (is_closed_) return;
   is_closed_ = true;
-  // The last words, as far as the socket takes them at once.
-  session_.end();
-  session_.produce(output_, output_.size() + kHttp2OutputBytes);
-  send_out();
-  if (tls_) tls_->finish();
+  if (!is_lingering_) say_last();
   reactor_.cancel(timer_);
   reactor_.unwatch(fd_, *this);
   ::close(fd_);
-  for (auto all = std::move(exchanges_); auto& exchange : all) {
-    reactor_.cancel(exchange->timer);
-    exchange->stream->user = nullptr;
-    shard_.end_exchange(*exchange->request, exchange->is_counted);
-  }
+  drop_exchanges();
   shard_.unlink(*this);
   shard_.server().connections_.fetch_sub(1, std::memory_order_relaxed);
   reactor_.post([this] { delete this; });  // callers up the stack still use the object
 }
 
+// As far as the socket takes it at once.
+void Http2Connection::say_last() {
+  session_.end();
+  session_.produce(output_, output_.size() + kHttp2OutputBytes);
+  send_out();
+  if (tls_) tls_->finish();
+}
+
+void Http2Connection::drop_exchanges() {
+  for (auto all = std::move(exchanges_); auto& exchange : all) {
+    reactor_.cancel(exchange->timer);
+    exchange->stream->user = nullptr;
+    shard_.end_exchange(*exchange->request, exchange->is_counted);
+  }
+}
+
+// Closing with unread input would reset the connection and destroy what was said last.
+void Http2Connection::end() {
+  if (is_closed_ || is_lingering_) return;
+  is_lingering_ = true;
+  say_last();
+  if (is_closed_) return;
+  drop_exchanges();
+  if (is_blocked_) return close();
+  ::shutdown(fd_, SHUT_WR);
+  set_deadline(reactor_.now_ns() + shard_.server().options().linger_timeout_ns);
+  is_readable_ = true;
+  drain();
+}
+
+void Http2Connection::drain() {
+  constexpr int kCallsMax = 64;  // a turn; the rest by a later event or the deadline
+  constexpr size_t kDrainBytes = 256 * 1024;
+  for (int i = 0; i < kCallsMax && is_readable_; ++i) {
+    const ssize_t n = recv(fd_, nullptr, kDrainBytes, MSG_TRUNC);  // discards without copying
+    if (n > 0 || (n < 0 && errno == EINTR)) continue;
+    if (n == 0 || errno != EAGAIN) return close();
+    is_readable_ = false;
+  }
+}
+
 // RFC 9113 6.8: first only that the end is near, so that requests on their way are not lost.
 void Http2Connection::begin_stop() {
-  if (is_stopping_ || is_closed_) return;
+  if (is_stopping_ || is_closed_ || is_lingering_) return;
   is_stopping_ = true;
   session_.announce_end();
   flush();
@@ -94,6 +127,7 @@ void Http2Connection::on_io(uint32_t events) {
   if (events & (EPOLLERR | EPOLLHUP)) return close();
   if (events & EPOLLRDHUP) is_peer_closed_ = true;
   if (events & (EPOLLIN | EPOLLRDHUP)) is_readable_ = true;
+  if (is_lingering_) return drain();
   if (tls_) tls_->on_readable(is_peer_closed_);
   if (events & EPOLLOUT) {
     is_blocked_ = false;
@@ -104,7 +138,8 @@ void Http2Connection::on_io(uint32_t events) {
 
 void Http2Connection::process() {
   if (is_resuming_) return;
-  for (size_t turn_bytes = 0; !is_closed_ && !is_ending_ && !is_blocked_ && is_readable_;
+  for (size_t turn_bytes = 0;
+       !is_closed_ && !is_ending_ && !is_lingering_ && !is_blocked_ && is_readable_;
        turn_bytes += kHttp2ReadBytes) {
     if (turn_bytes >= kHttp2TurnBytes) {
       is_resuming_ = true;
@@ -148,7 +183,7 @@ void Http2Connection::take(std::string_view bytes) {
 
 // Sends until there is nothing to say or the socket is full.
 void Http2Connection::flush() {
-  if (is_inside_ || is_closed_) return;
+  if (is_inside_ || is_closed_ || is_lingering_) return;
   while (!is_blocked_) {
     if (output_sent_ == output_.size()) {
       output_.clear();
@@ -195,7 +230,7 @@ void Http2Connection::finish_turn() {
   const bool is_sent = output_sent_ == output_.size();
   if (is_sent && output_.capacity() > kHttp2KeptBytes) std::string().swap(output_);
   const bool is_idle = session_.stream_count() == 0;
-  if (is_sent && (is_ending_ || session_.is_over() || (is_stopping_ && is_idle))) return close();
+  if (is_sent && (is_ending_ || session_.is_over() || (is_stopping_ && is_idle))) return end();
   const ServerOptions& options = shard_.server().options();
   if (is_idle && !is_blocked_) {
     deadline_ns_ = reactor_.now_ns() + options.idle_timeout_ns;
@@ -213,6 +248,7 @@ void Http2Connection::set_deadline(int64_t deadline_ns) {
 // Either nothing goes on, or something that does not move: a request or a reply that is stuck.
 void Http2Connection::on_deadline() {
   if (deadline_ns_ > reactor_.now_ns()) return reactor_.arm(timer_, deadline_ns_);
+  if (is_lingering_) return close();
   const ServerOptions& options = shard_.server().options();
   bool is_waiting_for_client = is_blocked_ || session_.stream_count() == 0;
   // Streams that are not handed on yet have no exchange: their request is incomplete.
@@ -223,7 +259,7 @@ void Http2Connection::on_deadline() {
   const uint64_t progress = session_.progress_bytes();
   const bool has_moved = progress - seen_progress_ >= options.progress_bytes_min;
   seen_progress_ = progress;
-  if (is_waiting_for_client && !has_moved) return close();
+  if (is_waiting_for_client && !has_moved) return end();
   set_deadline(reactor_.now_ns() + options.progress_timeout_ns);
 }
 

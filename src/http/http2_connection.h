@@ -54,6 +54,10 @@ class Http2Connection final : private net::IoHandler,
   void flush();
   bool send_out();
   void finish_turn();
+  void end();
+  void say_last();
+  void drain();
+  void drop_exchanges();
   void fill_head(Request& request, Http2Stream& stream);
   void refuse(Exchange& exchange);
   Exchange* find(Request& request);
@@ -72,6 +76,7 @@ class Http2Connection final : private net::IoHandler,
   bool is_resuming_ = false;
   bool is_ending_ = false;  // the session is over: closed when all is sent
   bool is_stopping_ = false;
+  bool is_lingering_ = false;  // all is said; what still comes is read and forgotten
   std::string output_;
   size_t output_sent_ = 0;
   std::string peer_;

@@ -59,6 +59,11 @@ class RawClient {
     input_.erase(0, end);
     return out;
   }
+  // What has come, waiting for at least one byte; empty at the end.
+  std::string read_some() {
+    if (input_.empty()) receive();
+    return std::exchange(input_, {});
+  }
   std::string read_to_end() {
     while (receive()) {
     }
