@@ -275,7 +275,8 @@ Status Connection::run(Prepared& p, const Statement& statement, base::Arena& are
 Status Connection::commit() {
   if (!is_in_transaction_) return {};
   const SQLRETURN rc = SQLEndTran(SQL_HANDLE_DBC, handle_, SQL_COMMIT);
-  if (SQL_SUCCEEDED(rc)) {
+  // Drivers may report success for a commit whose answer never came.
+  if (SQL_SUCCEEDED(rc) && looks_alive()) {
     is_in_transaction_ = false;
     return {};
   }
