@@ -59,6 +59,15 @@ Result<std::unique_ptr<flow::Node>> create_output(flow::NodeBuildContext& contex
 namespace millstream::nodes::construction {
 Result<std::unique_ptr<flow::Node>> create_passthrough(flow::NodeBuildContext& context);
 }
+namespace millstream::nodes::rest {
+Result<std::unique_ptr<flow::Node>> create_rest_async_request(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::rest {
+Result<std::unique_ptr<flow::Node>> create_rest_async_response(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::rest {
+Result<std::unique_ptr<flow::Node>> create_rest_request(flow::NodeBuildContext& context);
+}
 namespace millstream::nodes::construction {
 Result<std::unique_ptr<flow::Node>> create_reset_content_descriptor(flow::NodeBuildContext& context);
 }
@@ -139,6 +148,15 @@ const flow::NodeRegistry& node_registry() {
       {"Passthrough", "ComIbmPassthru", "ComIbmPassthruNode",
        "PassthroughNode", {"in"}, {"out"},
        false, false, false, construction::create_passthrough},
+      {"RESTAsyncRequest", "ComIbmRESTAsyncRequest", "ComIbmRESTAsyncRequestNode",
+       "RESTAsyncRequestNode", {"in"}, {"failure", "out"},
+       false, false, true, rest::create_rest_async_request},
+      {"RESTAsyncResponse", "ComIbmRESTAsyncResponse", "ComIbmRESTAsyncResponseNode",
+       "RESTAsyncResponseNode", {}, {"failure", "error", "out", "catch"},
+       false, true, false, rest::create_rest_async_response},
+      {"RESTRequest", "ComIbmRESTRequest", "ComIbmRESTRequestNode",
+       "RESTRequestNode", {"in"}, {"failure", "error", "out"},
+       false, false, true, rest::create_rest_request},
       {"ResetContentDescriptor", "ComIbmResetContentDescriptor", "ComIbmResetContentDescriptorNode",
        "ResetContentDescriptorNode", {"in"}, {"failure", "out"},
        false, false, false, construction::create_reset_content_descriptor},
