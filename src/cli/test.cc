@@ -5,8 +5,10 @@
 
 #include "cli/commands.h"
 #include "flowtest/esqltest.h"
+#include "flowtest/file_watch.h"
 #include "flowtest/flowtest.h"
 #include "flowtest/test_files.h"
+#include "flowtest/test_import.h"
 #include "io/file.h"
 #include "mqi/constants.h"
 
@@ -49,6 +51,16 @@ const base::CommandSpec& test_command() {
                 {.name = "coverage-lcov",
                  .value_name = "FILE",
                  .help = "Write the coverage of ESQL lines in LCOV's form."},
+                {.name = "watch",
+                 .help = "Run again whenever a file of the tests or their projects changes.",
+                 .kind = base::FlagKind::kSwitch},
+                {.name = "import",
+                 .help = "Write flow tests for the ACE test projects in PATH instead of running "
+                         "tests, and say what could not be translated.",
+                 .kind = base::FlagKind::kSwitch},
+                {.name = "output",
+                 .value_name = "DIR",
+                 .help = "Where --import writes to; beside each test project when not given."},
                 {.name = "verbose",
                  .help = "A line for each case that passes, too.",
                  .kind = base::FlagKind::kSwitch,
@@ -56,7 +68,8 @@ const base::CommandSpec& test_command() {
       .examples = {
           {"millstream test tests/", "every test below a folder"},
           {"millstream test orders.flowtest --filter totals -v", "some cases, with a line each"},
-          {"millstream test . --junit results.xml --coverage", "for a build"}}};
+          {"millstream test . --junit results.xml --coverage", "for a build"},
+          {"millstream test --import MyTests/ --output tests/", "tests of the Toolkit"}}};
   return kSpec;
 }
 
@@ -142,9 +155,33 @@ Status run_all(const base::ParsedFlags& flags, TestRun& run) {
   return write_reports(flags, coverage, run);
 }
 
-}  // namespace
+int import_tests(const base::ParsedFlags& flags) {
+  size_t tests = 0, complete = 0;
+  for (const std::string& path : flags.arguments()) {
+    auto files = flowtest::import_test_projects(path, std::string(flags.text("output")));
+    if (!files.ok()) {
+      std::fprintf(stderr, "%s\n", files.error().describe().c_str());
+      return 1;
+    }
+    for (const flowtest::ImportedFile& file : files.value()) {
+      std::printf("%s\n", file.path.c_str());
+      for (const flowtest::ImportedTest& test : file.tests) {
+        const size_t missing = test.not_translated.size();
+        std::printf("  %s: %zu of %zu statements\n", test.name.c_str(), test.translated,
+                    test.translated + missing);
+        for (const std::string& what : test.not_translated)
+          std::printf("    not %s\n", what.c_str());
+        ++tests;
+        complete += missing == 0;
+      }
+    }
+  }
+  std::printf("%zu test(s) written, %zu of them whole\n", tests, complete);
+  return tests == 0 ? 1 : 0;
+}
 
-int run_test(const base::ParsedFlags& flags) {
+// One run with its reports; the exit code.
+int run_once(const base::ParsedFlags& flags) {
   TestRun run;
   Status status = run_all(flags, run);
   if (!status.ok()) {
@@ -167,6 +204,20 @@ int run_test(const base::ParsedFlags& flags) {
     return 1;
   }
   return run.failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int run_test(const base::ParsedFlags& flags) {
+  if (flags.is_on("import")) return import_tests(flags);
+  if (!flags.is_on("watch")) return run_once(flags);
+  flowtest::FileWatch watch(flags.arguments());
+  for (;;) {
+    run_once(flags);
+    std::printf("Waiting for changes; Ctrl-C ends.\n");
+    std::fflush(stdout);
+    watch.wait_for_change();
+  }
 }
 
 }  // namespace millstream::cli

@@ -49,5 +49,9 @@ inline constexpr base::ErrorCode kClockIsReal{"MS2761", 2761, base::ExceptionKin
     "The clock of this test is the machine's, which cannot be advanced."};
 inline constexpr base::ErrorCode kBadRepeat{"MS2762", 2762, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "'{0}' is no number of repetitions that fits into a message."};
+inline constexpr base::ErrorCode kFileExists{"MS2763", 2763, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' is there already."};
+inline constexpr base::ErrorCode kNoTestProject{"MS2764", 2764, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "There is no test project in '{0}'."};
 
 }  // namespace millstream::flowtest::errors

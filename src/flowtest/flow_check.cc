@@ -80,6 +80,12 @@ void chain_of(const base::Error& e, std::vector<const base::Error*>& out) {
   for (const auto& cause : e.causes) chain_of(*cause, out);
 }
 
+// The literal of a value as that of its text: 400 as '400', DATE '2024-02-29' as '2024-02-29'.
+std::string as_text(const std::string& literal) {
+  const size_t quote = literal.find('\'');
+  return quote == std::string::npos ? "'" + literal + "'" : literal.substr(quote);
+}
+
 // "A = 1" into its sides.
 bool split_equation(const std::string& line, std::string& left, std::string& right) {
   const size_t equals = line.rfind(" = ");
@@ -328,6 +334,7 @@ void FlowChecker::check_recorded(const FlowAction& action, const Snapshot& found
       fail(action.line(), std::string(which) + " of " + action.target + "\n" + diff_lines(a, b));
   };
   compare("message", r.message, copy.root);
+  if (action.word == "mxml") return;
   compare("local environment", r.local_environment, copy.local_environment);
   compare("environment", r.environment, copy.environment);
   compare("exception list", r.exceptions, copy.exceptions);
@@ -337,7 +344,7 @@ void FlowChecker::check_tree(const FlowAction& action) {
   Snapshot message;
   if (!find_message(action, message)) return;
   const std::string& what = action.word;
-  if (what == "mxml") return check_recorded(action, message);
+  if (what == "mxml" || what == "assembly") return check_recorded(action, message);
   if (what == "body") {
     Result<std::string> wanted = expand_body(action.section->body, bed_.folder());
     if (!wanted.ok()) return fail(action.line(), wanted.error().describe());
@@ -374,6 +381,9 @@ void FlowChecker::check_paths(const FlowAction& action) {
       return fail(line, "a line is written as: PATH = value");
     }
     std::string_view name = left;
+    // text(PATH) is the value as text, of whatever type it is.
+    const bool is_as_text = name.starts_with("text(") && name.ends_with(")");
+    if (is_as_text) name = name.substr(5, name.size() - 6);
     const TextForest* forest = &message.root;
     auto take = [&](std::string_view tree, const TextForest& of) {
       if (!name.starts_with(tree) || name.size() <= tree.size() || name[tree.size()] != '.') return;
@@ -391,6 +401,7 @@ void FlowChecker::check_paths(const FlowAction& action) {
                         : !found->value.empty()   ? found->value
                         : found->children.empty() ? "{}"
                                                   : "{...}";
+    if (is_as_text && found && !found->value.empty()) value = as_text(value);
     body += left + " = " + value + "\n";
     if (value == right) continue;
     is_equal = false;

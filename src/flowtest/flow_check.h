@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "flowtest/test_bed.h"
 #include "flowtest/mxml.h"
+#include "flowtest/test_bed.h"
 #include "flowtest/test_report.h"
 
 namespace millstream::flowtest {

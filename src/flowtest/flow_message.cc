@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "text/utf8.h"
 #include "base/clock.h"
 #include "flowtest/errors_gen.h"
 #include "flowtest/mxml.h"
@@ -11,6 +10,7 @@
 #include "nodes/common/body.h"
 #include "parsers/domains.h"
 #include "parsers/headers/properties.h"
+#include "text/utf8.h"
 #include "tree/edit.h"
 
 namespace millstream::flowtest {

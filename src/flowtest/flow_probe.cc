@@ -1,5 +1,6 @@
 #include "flowtest/flow_probe.h"
 
+#include "flow/errors_gen.h"
 #include "flowtest/errors_gen.h"
 
 namespace millstream::flowtest {
@@ -214,10 +215,17 @@ Status FlowProbe::evaluate(flow::Node& node, flow::Invocation& invocation,
   std::lock_guard lock(mutex_);
   if (--depths_[&invocation] == 0) depths_.erase(&invocation);
   if (status.ok()) return status;
-  state(node).error = status.error().clone();
+  std::unique_ptr<base::Error> error = status.error().clone();
   const bool goes_to_failure =
       node.is_wired(node.failure_output()) && !has_left_its_node(status.error());
-  if (is_outermost && !goes_to_failure) unhandled_ = status.error().clone();
+  // The engine adds its own when it lets the exception out.
+  if (node.type().rethrows && !goes_to_failure) {
+    Status outer = base::make_error(flow::errors::kNodeException, {node.full_label()});
+    outer.error().causes.push_back(std::move(error));
+    error = outer.error().clone();
+  }
+  if (is_outermost && !goes_to_failure) unhandled_ = error->clone();
+  state(node).error = std::move(error);
   return status;
 }
 

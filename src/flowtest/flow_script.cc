@@ -273,7 +273,8 @@ class ScriptReader {
       action.kind = FlowAction::Kind::kExpectPaths;
       take_number(argument_, action);
     } else if (what == "body" || what == "tree" || what == "environment" ||
-               what == "local_environment" || what == "exceptions" || what == "mxml") {
+               what == "local_environment" || what == "exceptions" || what == "mxml" ||
+               what == "assembly") {
       action.kind = FlowAction::Kind::kExpectTree;
       if (what == "body") take_mode(argument_, action);
       take_number(argument_, action);

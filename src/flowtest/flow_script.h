@@ -10,7 +10,7 @@
 //              body DOMAIN · tree · environment · local_environment · exceptions · mxml
 //   steps      request METHOD PATH · inject NODE[.TERMINAL] · advance TIME
 //   checks     expect reply STATUS · expect calls · expect body|tree|environment|
-//              local_environment|exceptions|paths|mxml NODE[.TERMINAL] [#n] ·
+//              local_environment|exceptions|paths|mxml|assembly NODE[.TERMINAL] [#n] ·
 //              expect backend METHOD URL [#n] · expect log · expect load · expect statistics ·
 //              exception [NODE]
 // Lifetime: a script points into its TestFile. Thread: any (no sharing).

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "flowtest/errors_gen.h"
-#include "flowtest/test_bed.h"
 #include "flowtest/flow_check.h"
+#include "flowtest/test_bed.h"
 #include "flowtest/test_log.h"
 #include "io/file.h"
 

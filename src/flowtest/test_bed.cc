@@ -26,7 +26,10 @@ std::string nearest_project(const std::string& folder) {
   for (int i = 0; i < 20 && !at.empty(); ++i, at = at.parent_path()) {
     for (const char* mark : {"application.descriptor", "restapi.descriptor", "service.descriptor",
                              "library.descriptor", ".project"}) {
-      if (fs::exists(at / mark, error)) return at.string();
+      if (fs::exists(at / mark, error)) {
+        const fs::path near = fs::proximate(at, error);  // as short as people would write it
+        return near.empty() || *near.begin() == ".." ? at.string() : near.string();
+      }
     }
     if (at == at.root_path()) break;
   }
@@ -85,7 +88,9 @@ Status TestBed::set_deployment(server::ServerOptions& options) {
   server::DeploymentInput& input = options.deployment;
   input.work_folder = io::join_path(temporary_, "work");
   for (const std::string& project : script_.projects) {
-    input.paths.push_back(project.starts_with('/') ? project : io::join_path(folder_, project));
+    const std::filesystem::path path(project.starts_with('/') ? project
+                                                              : io::join_path(folder_, project));
+    input.paths.push_back(path.lexically_normal().string());
   }
   if (!script_.files.empty()) input.paths.push_back(io::join_path(temporary_, "Test"));
   if (input.paths.empty()) {

@@ -1,5 +1,5 @@
-// What one flow test runs in: a server with its projects loaded, nodes interposed, back ends in place of
-// the network, and a clock of its own; and the steps of the test.
+// What one flow test runs in: a server with its projects loaded, nodes interposed, back ends in
+// place of the network, and a clock of its own; and the steps of the test.
 //
 // With a virtual clock nothing waits: when all fibers do, the clock jumps to the next timer. It
 // stands still between steps. Work in the blocking pool (databases, name look-ups) is waited for.
