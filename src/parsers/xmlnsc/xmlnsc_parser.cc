@@ -56,21 +56,50 @@ const NameEntry* other_name(common::XmlNamespaces& namespaces, XmlNameCache& cac
   return &cache.entries[slot];
 }
 
-// The '<' that ends the text at `text`, all of which needs no change; null: the tokenizer must
+// The '<' that ends the text at `text`, all of which needs no change. `end`: the tokenizer must
 // judge it.
 const char* other_text_stop(const char* text, const char* stop, const char* end) {
   if (stop == text && is_low(*text)) {
     stop = scan::skip_space(text, end);
-    if (std::memchr(text, '\r', static_cast<size_t>(stop - text))) return nullptr;
+    if (std::memchr(text, '\r', static_cast<size_t>(stop - text))) return end;
     if (stop < end && *stop == '<') return stop;
   }
-  return format::XmlTokenizer::plain_text_end(stop, end);
+  stop = format::XmlTokenizer::plain_text_end(stop, end);
+  return stop ? stop : end;
+}
+
+inline bool has_end_tag(const NameEntry& entry, const char* stop, const char* last) {
+  if (__builtin_expect(entry.is_tag_at(stop + 2), 1)) return true;
+  return last - stop >= static_cast<ptrdiff_t>(entry.size) + 3 && entry.is_long_tag_at(stop + 2);
 }
 
 }  // namespace
 
 tree::BodyParser* XmlnscParser::clone_for(tree::TreeContext& context, tree::DomainRoot* target) {
   return context.arena.make<XmlnscParser>(context, target, bytes_, text_for(context), options_);
+}
+
+// The end tag at `*p`, when it is that of `parent`.
+inline bool XmlnscParser::take_end_tag(const char** p, const char* last, Element* parent) {
+  auto& open = tokens_.open();
+  const XmlOpenTag& tag = open.back();
+  if (last - *p < static_cast<ptrdiff_t>(tag.size)) return false;
+  if (!scan::same_bytes(*p + 2, tag.name, tag.size, true) || (*p)[2 + tag.size] != '>')
+    return false;
+  *p += 3 + tag.size;
+  parent->clear_flag(tree::kFlagOpen);
+  namespaces_.leave(open.size());
+  open.pop();
+  return true;
+}
+
+inline Element* XmlnscParser::open_folder(Element* parent, const base::QName* name,
+                                          std::string_view raw) {
+  Element* e = new_element(parent, name, tree::xmlnsc::kFolder);
+  e->set_flag(tree::kFlagOpen);
+  tokens_.open().push(context_.arena,
+                      {raw.data(), static_cast<uint32_t>(raw.size()), 0, e, 0, kHasElements});
+  return e;
 }
 
 // Elements without attributes, leaves with plain ASCII text, matching end tags and white space
@@ -104,13 +133,7 @@ bool XmlnscParser::run_plain(Element* target, bool is_all) {
     }
     if (*p != '<') break;
     if (p[1] == '/') {
-      const XmlOpenTag& tag = open.back();
-      if (last - p < static_cast<ptrdiff_t>(tag.size)) break;
-      if (!scan::same_bytes(p + 2, tag.name, tag.size, true) || p[2 + tag.size] != '>') break;
-      p += 3 + tag.size;
-      parent->clear_flag(tree::kFlagOpen);
-      namespaces_.leave(open.size());
-      open.pop();
+      if (!take_end_tag(&p, last, parent)) break;
       if (open.empty() || (parent == target && is_all)) break;
       if (parent == target) limit(kReadAheadElements);
       parent = static_cast<Element*>(open.back().user);
@@ -129,27 +152,20 @@ bool XmlnscParser::run_plain(Element* target, bool is_all) {
     const uint32_t size = entry->size;
     const char* const text = name + size + 1;
     const char* stop = scan::text_stop_roomy(text, end);
-    if (__builtin_expect(stop > last_text, 0)) break;
-    if (__builtin_expect(*stop != '<', 0)) {
+    if (__builtin_expect(stop <= last_text && *stop != '<', 0)) {
       stop = other_text_stop(text, stop, end);
-      if (!stop || stop > last_text) break;
     }
+    if (__builtin_expect(stop > last_text, 0)) break;
     if (stop[1] == '/') {
-      if (__builtin_expect(!entry->is_tag_at(stop + 2), 0)) {
-        if (last - stop < static_cast<ptrdiff_t>(size) + 3 || !entry->is_long_tag_at(stop + 2)) {
-          break;
-        }
-      }
+      if (!has_end_tag(*entry, stop, last)) break;
       new_text_element(parent, entry->qname, tree::xmlnsc::kField, text,
                        static_cast<size_t>(stop - text));
       p = stop + 3 + size;
     } else {
-      // A folder; text before its first child is rare and dropped elsewhere.
+      // Text before the first child of a folder is rare and dropped elsewhere.
       if (!is_name_start_byte(stop[1]) || (stop != text && (keeps_mixed || !is_low(*text)))) break;
       if (open.size() >= options_.depth_max) break;
-      Element* e = new_element(parent, entry->qname, tree::xmlnsc::kFolder);
-      e->set_flag(tree::kFlagOpen);
-      open.push(context_.arena, {name, size, 0, e, 0, kHasElements});
+      Element* e = open_folder(parent, entry->qname, {name, size});
       p = stop;
       parent = e;
       if (parent == target) limit(kReadAheadElements + 1);

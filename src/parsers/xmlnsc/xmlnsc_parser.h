@@ -24,6 +24,8 @@ class XmlnscParser final : public common::XmlBodyParser {
   bool step() override;
   bool run_plain(tree::Element* target, bool is_all) override;
 
+  bool take_end_tag(const char** p, const char* last, tree::Element* parent);
+  tree::Element* open_folder(tree::Element* parent, const base::QName* name, std::string_view raw);
   bool start_element();
   bool finish_leaf(tree::Element* e);
   bool capture_opaque(tree::Element* e);
