@@ -18,6 +18,7 @@
 
 #include "flow/flow_test_util.h"
 #include "net/reactor_pool.h"
+#include "nodes/common/api_documents.h"
 #include "nodes/common/application.h"
 #include "nodes/common/body.h"
 #include "nodes/common/esql_runtime.h"
@@ -104,6 +105,13 @@ struct NodeFixture {
   flow::test::FlowText text;
   common::Application application;
   http::HttpListener listener;
+  // Nothing listens where this API is said to be.
+  common::ApiDocuments documents{[](std::string_view) -> Result<common::ApiDocuments::File> {
+    return common::ApiDocuments::File{
+        R"({"openapi":"3.0.0","servers":[{"url":"http://127.0.0.1:1"}],)"
+        R"("paths":{"/x":{"post":{"operationId":"op"}}}})",
+        "api.json"};
+  }};
   std::unique_ptr<common::EsqlRuntime> runtime;
   std::shared_ptr<base::NameTable> names = std::make_shared<base::NameTable>();
   flow::Services services;
@@ -123,6 +131,7 @@ struct NodeFixture {
     services.set(&observed);
     services.set(&application);
     services.set(&listener);
+    services.set(&documents);
     services.set(runtime.get());
     text.node("test:In", "In");
   }

@@ -27,17 +27,18 @@ class RestResponder : public common::AsyncResponder {
 class RestAsyncRequest final : public flow::Node {
  public:
   RestAsyncRequest(std::unique_ptr<RestCaller> caller, std::string correlator,
-                   const common::Application& application, common::AsyncRequests& requests)
+                   const common::Application& application, common::AsyncRequests* requests)
       : caller_(std::move(caller)),
         correlator_(std::move(correlator)),
         application_(application),
         requests_(requests) {}
 
   Status evaluate(flow::Invocation& invocation, const tree::MessageAssembly& in, int) override {
+    if (!requests_) return base::make_error(errors::kNoAsyncRequests, {full_label()});
     // Moves into the fiber that sends; the body is a view of the text beside it.
     auto exchange = std::make_shared<Exchange>();
     exchange->call = MS_TRY(caller_->prepare(invocation, *this, in, exchange->body));
-    std::shared_ptr<common::AsyncRequest> pending = MS_TRY(requests_.begin(
+    std::shared_ptr<common::AsyncRequest> pending = MS_TRY(requests_->begin(
         common::AsyncKind::kRest, application_, correlator_, *this, invocation, in));
     net::Reactor::current()->spawn([this, exchange, pending] { send(*exchange, *pending); });
     return invocation.propagate(*this, kOut, in);
@@ -68,13 +69,13 @@ class RestAsyncRequest final : public flow::Node {
   const std::unique_ptr<RestCaller> caller_;
   const std::string correlator_;
   const common::Application& application_;
-  common::AsyncRequests& requests_;
+  common::AsyncRequests* const requests_;  // null: this process has none
 };
 
 class RestAsyncResponse final : public flow::Node {
  public:
   RestAsyncResponse(AnswerReader reader, std::string correlator,
-                    const common::Application& application, common::AsyncRequests& requests)
+                    const common::Application& application, common::AsyncRequests* requests)
       : reader_(std::move(reader)),
         correlator_(std::move(correlator)),
         application_(application),
@@ -82,12 +83,13 @@ class RestAsyncResponse final : public flow::Node {
 
   Status evaluate(flow::Invocation&, const tree::MessageAssembly&, int) override { return {}; }
   Status start() override {
+    if (!requests_) return {};
     responder_ = std::make_shared<Responder>(*this);
-    return requests_.add(common::AsyncKind::kRest, application_, correlator_, full_label(),
-                         responder_);
+    return requests_->add(common::AsyncKind::kRest, application_, correlator_, full_label(),
+                          responder_);
   }
   void stop() override {
-    if (responder_) requests_.remove(responder_.get());
+    if (responder_) requests_->remove(responder_.get());
   }
 
  private:
@@ -167,15 +169,9 @@ class RestAsyncResponse final : public flow::Node {
   const AnswerReader reader_;
   const std::string correlator_;
   const common::Application& application_;
-  common::AsyncRequests& requests_;
+  common::AsyncRequests* const requests_;  // null: this process has none
   std::shared_ptr<Responder> responder_;
 };
-
-Result<common::AsyncRequests*> find_requests(const flow::NodeBuildContext& context) {
-  auto* requests = context.services.find<common::AsyncRequests>();
-  if (!requests) return base::make_error(errors::kNoAsyncRequests, {context.definition.label});
-  return requests;
-}
 
 }  // namespace
 
@@ -184,10 +180,10 @@ Result<std::unique_ptr<flow::Node>> create_rest_async_request(flow::NodeBuildCon
       read_rest_async_request_properties(context.definition.properties, context.diagnostics));
   std::unique_ptr<RestCaller> caller =
       MS_TRY(RestCaller::create(rest_call_settings(properties), context));
-  common::AsyncRequests* requests = MS_TRY(find_requests(context));
   return std::unique_ptr<flow::Node>(
       new RestAsyncRequest(std::move(caller), std::move(properties.async_response_correlator),
-                           *context.services.find<common::Application>(), *requests));
+                           *context.services.find<common::Application>(),
+                           context.services.find<common::AsyncRequests>()));
 }
 
 Result<std::unique_ptr<flow::Node>> create_rest_async_response(flow::NodeBuildContext& context) {
@@ -195,10 +191,10 @@ Result<std::unique_ptr<flow::Node>> create_rest_async_response(flow::NodeBuildCo
   RestAsyncResponseProperties properties =
       MS_TRY(read_rest_async_response_properties(set, context.diagnostics));
   AnswerReader reader = MS_TRY(AnswerReader::create(properties, set));
-  common::AsyncRequests* requests = MS_TRY(find_requests(context));
   return std::unique_ptr<flow::Node>(
       new RestAsyncResponse(std::move(reader), std::move(properties.async_request_correlator),
-                            *context.services.find<common::Application>(), *requests));
+                            *context.services.find<common::Application>(),
+                            context.services.find<common::AsyncRequests>()));
 }
 
 }  // namespace millstream::nodes::rest
