@@ -9,6 +9,7 @@ import decimal
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -170,6 +171,28 @@ def sum_of(body, kind):
     return sum((decimal.Decimal(n.decode()) for n in re.findall(pattern, body)), decimal.Decimal(0))
 
 
+def run_flow_tests(binary, work):
+    """Tests of a copy of an example: right, with a bug, and mended. True when they say so."""
+    print(colour("1", "\nFlow tests of a copy of examples/http-xml-sum"))
+    project = os.path.join(work, "http-xml-sum")
+    shutil.copytree(os.path.join(ROOT, "examples/http-xml-sum"), project)
+    source = os.path.join(project, "XmlSum.esql")
+    with open(source, encoding="utf-8") as file:
+        right = file.read()
+    wrong = right.replace("SET total = total + CAST(invoice.Balance AS DECIMAL);", "")
+    verdicts = []
+    for title, text, code in [("with a bug: balances are not added", wrong, 1), ("mended", right, 0)]:
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text)
+        done = subprocess.run([binary, "test", "http-xml-sum"], cwd=work, capture_output=True, text=True,
+                              check=False)
+        verdicts.append(done.returncode == code)
+        print(f"  {colour('32', 'OK') if verdicts[-1] else colour('31;1', 'DIFFERENT')}  {title}")
+        for line in done.stdout.splitlines():
+            print(f"      {shown(line.encode()) if line.startswith('http') else line}")
+    return all(verdicts)
+
+
 def print_statistics(file_name):
     flows = {}
     with open(file_name, encoding="utf-8") as file:
@@ -216,9 +239,10 @@ def main():
         finally:
             is_stopped = server.stop()
         has_statistics = print_statistics(server.statistics)
+        are_tests_right = folder != os.path.join(ROOT, "examples") or run_flow_tests(options.binary, work)
     print(f"\n{demo.count - demo.wrong} of {demo.count} replies as expected; the server "
           f"{'stopped in order' if is_stopped else 'did NOT stop in order'}.")
-    return 0 if demo.wrong == 0 and is_stopped and has_statistics else 1
+    return 0 if demo.wrong == 0 and is_stopped and has_statistics and are_tests_right else 1
 
 
 if __name__ == "__main__":

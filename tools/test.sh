@@ -98,7 +98,7 @@ lane_text() {
     return 0
   fi
   local folder folders=()
-  for folder in tests/esql tests/flow tests/conformance tests/regress; do
+  for folder in tests/esql tests/flow tests/conformance tests/regress examples; do
     [ -d "$folder" ] && folders+=("$folder")
   done
   [ "${#folders[@]}" = 0 ] || "$program" test "${folders[@]}"

@@ -1225,7 +1225,7 @@ constexpr Topic kTopics[] = {
     {"error", "MS1894", "The node '{0}' needs the server's table of asynchronous requests, and this process has none.",
      "The node '{0}' needs the server's table of asynchronous requests, and this process has none.\n"
      "\n"
-     "Error, found while loading. The node can only run in an application that the server has loaded.\n"},
+     "Error, MessageException. The node can only run in an application that the server has loaded.\n"},
     {"error", "MS1895", "'{0}' is a REST API without a restapi.descriptor: nothing says which document and flow it is made of.",
      "'{0}' is a REST API without a restapi.descriptor: nothing says which document and flow it is made of.\n"
      "\n"

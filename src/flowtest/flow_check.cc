@@ -228,6 +228,7 @@ void FlowChecker::check_backend(const FlowAction& action) {
   if (text.body.empty() && text.body_line == text.headers.size()) return;
   Result<std::string> wanted = expand_body(text.body, bed_.folder());
   if (!wanted.ok()) return fail(action.line(), wanted.error().describe());
+  if (wanted.value() == kEmptyBody) wanted = std::string();
   std::string content_type;
   for (const auto& [name, value] : call.headers) {
     if (http::equals_ignore_case(name, "Content-Type")) content_type = value;

@@ -322,7 +322,8 @@ class CaseWriter {
   bool read_value(std::string_view value, const std::string& variable) {
     std::string path;
     if (!value_path(value, path)) return false;
-    values_[variable] = {path, value.find("getStringValue") != std::string_view::npos};
+    values_[variable] = {path, value.find("getStringValue") != std::string_view::npos ||
+                                   value.find("getValueAsString") != std::string_view::npos};
     return true;
   }
 
@@ -491,7 +492,8 @@ class CaseWriter {
 
   bool compare_value(const std::string& actual, const std::string& expected) {
     std::string path;
-    bool is_text = actual.find("getStringValue") != std::string::npos;
+    bool is_text = actual.find("getStringValue") != std::string::npos ||
+                   actual.find("getValueAsString") != std::string::npos;
     if (auto known = values_.find(actual); known != values_.end()) {
       path = known->second.first;
       is_text = known->second.second;
