@@ -98,7 +98,7 @@ bool ApiDocument::is_more_specific(const PathTemplate& a, const PathTemplate& b)
     const int of_b = rank(b.segments[i]);
     if (of_a != of_b) return of_a < of_b;
   }
-  return false;
+  return a.segments.size() < b.segments.size();  // no request fits both, but sorting needs an order
 }
 
 // Parameters take as little as lets the rest fit, but at least one character.

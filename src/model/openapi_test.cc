@@ -120,6 +120,25 @@ TEST_CASE("openapi: the most specific path wins, and only its methods count") {
   CHECK(document->match("GET", "/orders/a%2Fb").parameters[0].second == "a%2Fb");
 }
 
+TEST_CASE("openapi: the order of the file does not matter to which path wins") {
+  std::string paths;
+  for (const char* path : {"/a/{x}", "/b", "/a", "/c/{x}/{y}", "/d", "/a/b/{x}", "/e", "/{x}", "/f",
+                           "/a/b/c", "/a/{x}/c", "/g", "/a/b"}) {
+    paths += (paths.empty() ? "" : ",") + std::string("\"") + path + R"(":{"get":{}})";
+  }
+  auto document = must_load(R"({"openapi":"3.0.0","paths":{)" + paths + "}}");
+  auto path_of = [&](std::string_view path) {
+    return document->match("GET", path).operation->path;
+  };
+  CHECK(path_of("/a/b") == "/a/b");
+  CHECK(path_of("/a/z") == "/a/{x}");
+  CHECK(path_of("/a/b/c") == "/a/b/c");
+  CHECK(path_of("/a/b/z") == "/a/b/{x}");
+  CHECK(path_of("/a/z/c") == "/a/{x}/c");
+  CHECK(path_of("/g") == "/g");
+  CHECK(path_of("/z") == "/{x}");
+}
+
 TEST_CASE("openapi: a path of many parts cannot be made to try for ever") {
   auto document = must_load(R"({"openapi":"3.0.0","paths":{
       "/{a}-{b}-{c}-{d}-{e}-{f}-{g}x":{"get":{"responses":{}}}}})");

@@ -1,0 +1,377 @@
+#!/usr/bin/env python3
+"""REST APIs and REST requests end to end: the projects of make_project.py in a work directory, driven over HTTP.
+
+The last line is "N passed, N failed". schemathesis runs against examples/rest-api; where it cannot be
+installed it is skipped by name, but in CI (CI=true) that is a failure.
+"""
+import http.client
+import http.server
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import zipfile
+
+import make_project
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BINARY = os.environ.get("MILLSTREAM", os.path.join(ROOT, "build/release/millstream"))
+READY = re.compile(r"Ready in [0-9.]+ ms.* on port (\d+)")
+TIMEOUT_S = 30
+SCHEMATHESIS = "schemathesis==4.*"
+SCHEMATHESIS_SEED = "20261130"
+SCHEMATHESIS_EXAMPLES = "25"
+SCHEMATHESIS_TIMEOUT_S = 150
+
+
+class Server:
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen(
+            [BINARY, "run", *arguments, "--http-port", "0", "--admin-port", "off", "--host", "127.0.0.1"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        watchdog = threading.Timer(TIMEOUT_S, self.process.kill)
+        watchdog.start()
+        lines = []
+        for line in self.process.stdout:
+            lines.append(line)
+            ready = READY.search(line)
+            if ready:
+                break
+        watchdog.cancel()
+        if not lines or not ready:
+            sys.exit("the server did not start:\n" + "".join(lines))
+        self.port = int(ready.group(1))
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+
+    def send(self, method, path, body=None, headers=None):
+        """(status, headers in lower case, body)"""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
+        connection.request(method, path, body, headers or {})
+        reply = connection.getresponse()
+        out = reply.status, {k.lower(): v for k, v in reply.getheaders()}, reply.read().decode()
+        connection.close()
+        return out
+
+    def send_json(self, method, path, body=None, headers=None):
+        if body is not None:
+            headers = {"Content-Type": "application/json", **(headers or {})}
+            body = json.dumps(body)
+        status, _, text = self.send(method, path, body, headers)
+        return status, json.loads(text) if text else None
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(TIMEOUT_S) == 0
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return False
+
+
+class BackEnd(http.server.BaseHTTPRequestHandler):
+    """Answers with what it was asked; /api/list?status=N is not needed: the path says 404 when it is "missing"."""
+    status = 200
+
+    def answer(self):
+        length = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(length).decode()
+        seen = {"method": self.command, "path": self.path, "body": body,
+                "headers": {k.lower(): v for k, v in self.headers.items()}}
+        data = json.dumps(seen).encode()
+        self.send_response(BackEnd.status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_POST = do_PUT = answer
+
+    def log_message(self, *_):
+        pass
+
+
+class Checks:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def equal(self, what, found, expected):
+        if found == expected:
+            self.passed += 1
+            return
+        self.failed += 1
+        print(f"FAILED {what}\n  found    {found}\n  expected {expected}")
+
+    def true(self, what, is_right, shown=""):
+        self.equal(what, bool(is_right) or shown, True)
+
+
+def test_routing(checks, server):
+    status, echo = server.send_json("GET", "/echo/v1/plain/12?n=3&other=x", headers={"X-Trace": "t", "Cookie": "a=b; sid=s1"})
+    checks.equal("an operation is reached", (status, echo["operation"], echo["method"], echo["path"]),
+                 (200, "plain", "GET", "/plain/{id}"))
+    checks.equal("URI is the whole URL", echo["uri"], f"http://127.0.0.1:{server.port}/echo/v1/plain/12?n=3&other=x")
+    checks.equal("parameters are text", echo["parameters"], {"id": "12", "n": "3", "X-Trace": "t", "sid": "s1"})
+    _, echo = server.send_json("GET", "/echo/v1/plain/x%2Fy%20z")
+    checks.equal("path parameters are decoded, defaults filled in, nothing is checked", echo["parameters"],
+                 {"id": "x/y z", "n": "7"})
+    checks.equal("the most specific path wins", server.send_json("GET", "/echo/v1/plain/mine")[1]["operation"], "mine")
+    _, echo = server.send_json("GET", "/echo/v1/files/a.tar.gz")
+    checks.equal("two parameters in one segment", echo["parameters"], {"name": "a.tar", "type": "gz"})
+    checks.equal("a slash at the end", server.send_json("GET", "/echo/v1/forms/")[0], 200)
+    status, headers, _ = server.send("PATCH", "/echo/v1/plain/1")
+    checks.equal("405 says what there is", (status, headers["allow"]), (405, "GET, DELETE, HEAD"))
+    checks.equal("the specific path has its own methods",
+                 server.send("DELETE", "/echo/v1/plain/mine")[0:1] + (server.send("DELETE", "/echo/v1/plain/mine")[1]["allow"],),
+                 (405, "GET, HEAD"))
+    status, headers, body = server.send("OPTIONS", "/echo/v1/plain/1")
+    checks.equal("OPTIONS is answered", (status, headers["allow"], body), (204, "GET, DELETE, HEAD, OPTIONS", ""))
+    status, body = server.send_json("GET", "/echo/v1/nowhere")
+    checks.equal("404 in the fault format", (status, body["error"]["message"][:8]), (404, "MS1880E:"))
+    status, body = server.send_json("DELETE", "/echo/v1/plain/1")
+    checks.equal("no subflow: 501", (status, body["error"]["message"][:8]), (501, "MS1882E:"))
+    status, headers, body = server.send("HEAD", "/echo/v1/forms")
+    checks.equal("HEAD is answered by GET", (status, body), (200, ""))
+    checks.true("with its headers", int(headers["content-length"]) > 0)
+    checks.equal("a wild path", server.send("GET", "/echo/v1/%00%ff//..%2f")[0], 404)
+
+
+def test_styles(checks, server):
+    def parts(path, headers=None):
+        status, echo = server.send_json("GET", "/echo/v1" + path, headers=headers)
+        return echo["parts"] if status == 200 else status
+    abc = "Item=a;Item=b;Item=c;"
+    xy = "x=1;y=2;"
+    checks.equal("label", parts("/labels/.a.b.c/.x,1,y,2"), {"a": abc, "b": xy})
+    checks.equal("matrix", parts("/matrices/;a=a;a=b;a=c/;b=x,1,y,2"), {"a": abc, "b": xy})
+    checks.equal("simple", parts("/simples/a,b,c/x=1,y=2"), {"a": abc, "b": xy})
+    checks.equal("form", parts("/forms?a=a&a=b&a=c&b=a,b,c&x=1&y=2"), {"a": abc, "b": abc, "p": xy})
+    checks.equal("delimited, deepObject", parts("/delimited?s=a%20b%20c&p=a|b%7Cc&d[x]=1&d%5By%5D=2"),
+                 {"s": abc, "p": "Item=a;Item=b|c;", "d": xy})
+    checks.equal("header", parts("/headers", {"A": "a, b,c", "B": "x=1,y=2"}), {"A": abc, "B": xy})
+    checks.equal("cookie", parts("/cookies", {"Cookie": "a=a,b,c"}), {"a": abc})
+    _, echo = server.send_json("GET", "/echo/v1/forms?b=a,b%2Cc")
+    checks.equal("a list is text too", (echo["parameters"]["b"], echo["parts"]["b"]), ("a,b,c", "Item=a;Item=b,c;"))
+
+
+def test_validation(checks, server):
+    def put(path, body, content_type="application/json"):
+        status, _, text = server.send("PUT", "/strict/v2" + path, body, {"Content-Type": content_type})
+        return status, json.loads(text)
+    good = '{"name":"n","next":{"name":"m"}}'
+    checks.equal("a valid request", put("/items/1?kind=a&tags=x|yz", good), (200, json.loads(good)))
+    for what, path, body, told in [
+            ("a type", "/items/x?kind=a", good, "path parameter id must be of type integer"),
+            ("a range", "/items/9999999999?kind=a", good, "path parameter id must be in the range of int32"),
+            ("a missing parameter", "/items/1", good, "query parameter kind is missing"),
+            ("an enumeration", "/items/1?kind=c", good, 'query parameter kind must be one of ["a","b"]'),
+            ("an item", "/items/1?kind=a&tags=x|long", good, "query parameter tags/1 must have at most 3 characters"),
+            ("bytes that are no text", "/items/1?kind=%ff", good, "query parameter kind is not UTF-8"),
+            ("a body", "/items/1?kind=a", '{"next":{"name":""}}', "body must have the member name; body/next/name must have"),
+            ("a member too many", "/items/1?kind=a", '{"name":"n","z":1}', "body/z is not a member"),
+            ("no JSON", "/items/1?kind=a", '{"name":', "the body is not JSON"),
+            ("a member twice", "/items/1?kind=a", '{"name":"a","name":"b"}', "the body is not JSON"),
+            ("deep JSON", "/items/1?kind=a", '{"name":"n","next":' * 70 + "1" + "}" * 70, "nested deeper"),
+            ("no body", "/items/1?kind=a", "", "the body is missing")]:
+        status, fault = put(path, body)
+        checks.equal(f"{what}: 400", status, 400)
+        checks.true(f"{what}: says why", told in fault["error"]["message"], fault["error"]["message"])
+    checks.equal("another media type", put("/items/1?kind=a", "<a/>", "text/xml")[0], 415)
+    checks.equal("a body that is not expected", server.send("GET", "/strict/v2/items/1", "x")[0], 400)
+    status, fault = server.send_json("GET", "/strict/v2/items/1")
+    checks.equal("a reply that is not as promised", (status, "MS1885E" in fault["error"]["message"]), (500, True))
+    checks.equal("only 2xx is checked", server.send_json("GET", "/strict/v2/items/404"), (404, {"title": "x"}))
+    checks.equal("the catch handler", server.send_json("GET", "/strict/v2/throw"), (418, {"caught": True}))
+    checks.equal("the timeout handler", server.send_json("GET", "/strict/v2/slow"), (503, {"waited": True}))
+
+
+def test_documents(checks, server):
+    status, headers, text = server.send("GET", "/echo/v1/echo.yaml")
+    checks.equal("the document as it is", (status, headers["content-type"]), (200, "application/yaml; charset=utf-8"))
+    checks.true("word for word", text.startswith("openapi: 3.0.3\ninfo: {title: Echo <1>"))
+    for path in ("/echo/v1/openapi.json", "/echo/v1?openapi", "/echo/v1/?swagger"):
+        status, document = server.send_json("GET", path)
+        checks.equal(f"{path}: where it is served", (status, document["servers"]), (200, [{"url": "/echo/v1"}]))
+    status, document = server.send_json("GET", "/strict/v2/swagger.json")
+    checks.equal("Swagger: base path and host", (document["basePath"], document["host"]),
+                 ("/strict/v2", f"127.0.0.1:{server.port}"))
+    status, headers, page = server.send("GET", "/echo/v1/api-docs")
+    checks.equal("a page", (status, headers["content-type"]), (200, "text/html; charset=utf-8"))
+    checks.true("text is escaped", "Echo &lt;1&gt;" in page and "Echo <1>" not in page)
+    checks.true("nothing from elsewhere", not re.search(r'(src|href)="(https?:)?//', page) and "<script" not in page)
+    checks.true("every operation", all(f'id="{o}"' in page for o in make_project.ECHO_OPERATIONS))
+
+
+def test_cors(checks, server):
+    def preflight(origin, method="GET", headers="x-trace"):
+        return server.send("OPTIONS", "/echo/v1/forms", headers={
+            "Origin": origin, "Access-Control-Request-Method": method, "Access-Control-Request-Headers": headers})
+    status, headers, _ = preflight("https://b.example")
+    checks.equal("a preflight", (status, headers["access-control-allow-origin"], headers["access-control-allow-methods"],
+                                 headers["access-control-max-age"], headers["access-control-allow-credentials"]),
+                 (204, "https://b.example", "GET,PUT", "60", "true"))
+    checks.equal("another origin", preflight("https://c.example")[0], 403)
+    checks.equal("another method", preflight("https://a.example", "DELETE")[0], 403)
+    checks.equal("another header", preflight("https://a.example", "GET", "X-Other")[0], 403)
+    _, headers, _ = server.send("GET", "/echo/v1/forms", headers={"Origin": "https://a.example"})
+    checks.equal("a reply", (headers.get("access-control-allow-origin"), headers.get("access-control-expose-headers"),
+                             headers.get("vary")), ("https://a.example", "X-Seen", "Origin"))
+    _, headers, _ = server.send("GET", "/echo/v1/nowhere", headers={"Origin": "https://a.example"})
+    checks.equal("a fault", headers.get("access-control-allow-origin"), "https://a.example")
+    _, headers, _ = server.send("GET", "/echo/v1/forms", headers={"Origin": "https://c.example"})
+    checks.equal("not for another origin", headers.get("access-control-allow-origin"), None)
+
+
+def test_requests(checks, server, base):
+    def ask(path, **body):
+        return server.send_json("POST", path, body, {"X-Base": base})
+    status, got = ask("/client/find", id="a b/c", tags=["x", "y&z"], note="n")
+    seen = got["answer"]
+    checks.equal("a call", (status, seen["method"], seen["path"]), (200, "POST", "/api/find/a%20b%2Fc?tags=x&tags=y%26z"))
+    checks.equal("its headers", (seen["headers"]["x-kind"], seen["headers"]["accept"]), ("constant-7", "*/*"))
+    checks.true("its content type", seen["headers"]["content-type"].startswith("application/json"))
+    checks.equal("its body", json.loads(seen["body"])["note"], "n")
+    checks.equal("WrittenDestination.REST", (got["method"], got["status"], got["bytes"] > 100), ("POST", 200, True))
+    checks.equal("the message overrides", ask("/client/find", id="1", override="2")[1]["answer"]["path"], "/api/find/2")
+    checks.equal("another operation", ask("/client/find", operation="list")[1]["answer"]["path"], "/api/list")
+    checks.equal("a missing path parameter", ask("/client/find", tags=[])[0], 502)
+    checks.equal("an API key", ask("/client/key")[1]["answer"]["headers"]["x-api-key"], "k-1")
+    checks.equal("user and password", ask("/client/basic")[1]["answer"]["headers"]["authorization"],
+                 "Basic amFuZTpzM2NyZXQ=")
+    checks.equal("a token", ask("/client/bearer")[1]["answer"]["headers"]["authorization"], "Bearer t-9")
+    checks.equal("a part of the answer elsewhere", ask("/client/part", own="o"), (200, {"path": "/api/list", "own": "o"}))
+    status, got = ask("/client/async")
+    checks.equal("the asynchronous pair", (status, got["answer"]["path"], got["status"], got["context"]),
+                 (200, "/api/list", 200, "kept"))
+    BackEnd.status = 404
+    status, got = ask("/client/key")
+    checks.equal("error statuses go to error", (got["refused"], got["status"], got["answer"]["path"]),
+                 (True, 404, "/api/list"))
+    checks.equal("and of the pair", ask("/client/async")[1]["refused"], True)
+    status, got = ask("/client/unwired")
+    checks.equal("without error wired: an exception", (status, "MS1892" in json.dumps(got)), (500, True))
+    BackEnd.status = 200
+    closed = "http://127.0.0.1:1/api"
+    checks.equal("nobody there: failure", server.send_json("POST", "/client/key", {}, {"X-Base": closed}),
+                 (502, {"failed": True}))
+    checks.equal("nobody there, of the pair", server.send_json("POST", "/client/async", {}, {"X-Base": closed}),
+                 (502, {"failed": True}))
+
+
+def test_refusals(checks, work):
+    def problems(name, change):
+        folder = os.path.join(work, name)
+        shutil.copytree(os.path.join(work, "work/run/StrictApi"), folder)
+        change(folder)
+        done = subprocess.run([BINARY, "check", folder], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def edit(file, old, new):
+        def change(folder):
+            path = os.path.join(folder, file)
+            with open(path, encoding="utf-8") as source:
+                text = source.read()
+            assert old in text
+            make_project.write(path, text.replace(old, new))
+        return change
+
+    checks.equal("nothing wrong", problems("fine", lambda folder: None)[0], 0)
+    for name, change, code in [
+            ("no-document", edit("restapi.descriptor", "strict.json", "gone.json"), "MS1897"),
+            ("no-flow", edit("restapi.descriptor", "gen/StrictApi", "gen/Other"), "MS1896"),
+            ("validation", edit("restapi.descriptor", '"INPUT"', '"SIDEWAYS"'), "MS1899"),
+            ("syntax", edit("strict.json", '"swagger": "2.0",', '"swagger": "2.0"'), "strict.json:1:"),
+            ("reference", edit("strict.json", "#/definitions/Item\"}}],", "#/definitions/Itm\"}}],"), "MS1122"),
+            ("twice", edit("strict.json", '"getItem"', '"putItem"'), "MS1123")]:
+        status, output = problems(name, change)
+        checks.true(f"refused: {name}", status != 0 and code in output, output)
+    status, output = problems("operation", edit("strict.json", '"slow"', '"sluggish"'))
+    checks.true("a subflow without an operation is told", "warning: MS1898" in output, output)
+
+
+def test_bar(checks, work):
+    """The same API as a BAR file."""
+    folder = os.path.join(work, "work/run/EchoApi")
+    app = os.path.join(work, "EchoApi.appzip")
+    with zipfile.ZipFile(app, "w") as archive:
+        for path, _, names in os.walk(folder):
+            for name in names:
+                file = os.path.join(path, name)
+                # As BARs that were made on Windows.
+                archive.write(file, os.path.relpath(file, folder).replace("/", "\\"))
+    bar = os.path.join(work, "echo.bar")
+    with zipfile.ZipFile(bar, "w") as archive:
+        archive.write(app, "EchoApi.appzip")
+    server = Server(bar)
+    status, echo = server.send_json("GET", "/echo/v1/plain/1")
+    checks.equal("from a BAR", (status, echo["operation"]), (200, "plain"))
+    checks.equal("its document", server.send("GET", "/echo/v1/echo.yaml")[0], 200)
+    checks.true("it stops in order", server.stop())
+
+
+def install_schemathesis():
+    """Path of the program, or None."""
+    folder = os.path.join(ROOT, "build/schemathesis")
+    program = os.path.join(folder, "bin/schemathesis")
+    if os.path.exists(program):
+        return program
+    try:
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True, capture_output=True, timeout=300)
+        subprocess.run([os.path.join(folder, "bin/pip"), "install", "-q", "--disable-pip-version-check", SCHEMATHESIS],
+                       check=True, capture_output=True, timeout=600)
+    except (subprocess.SubprocessError, OSError) as problem:
+        shutil.rmtree(folder, ignore_errors=True)
+        print(f"schemathesis cannot be installed: {problem}")
+        return None
+    return program
+
+
+def test_schemathesis(checks, work):
+    program = install_schemathesis()
+    if not program:
+        if os.environ.get("CI") == "true":
+            checks.true("schemathesis can be installed", False)
+        else:
+            print("skipped: schemathesis")
+        return
+    server = Server(os.path.join(ROOT, "examples/rest-api"))
+    base = f"http://127.0.0.1:{server.port}/shop/v1"
+    done = subprocess.run(
+        [program, "run", base + "/openapi.json", "--url", base, "--seed", SCHEMATHESIS_SEED, "--max-examples",
+         SCHEMATHESIS_EXAMPLES, "--no-color", "--workers", "1"],
+        capture_output=True, text=True, cwd=work, timeout=SCHEMATHESIS_TIMEOUT_S, check=False)
+    checks.true("schemathesis finds nothing", done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:])
+    found = re.search(r"(\d+) generated", done.stdout)
+    checks.true("and has looked", found and int(found.group(1)) > 200, done.stdout[-2000:])
+    checks.true("the example stops in order", server.stop())
+
+
+def main():
+    checks = Checks()
+    with tempfile.TemporaryDirectory(prefix="millstream-rest-") as work:
+        folder = os.path.join(work, "work")
+        make_project.write_work_folder(folder)
+        back_end = http.server.ThreadingHTTPServer(("127.0.0.1", 0), BackEnd)
+        threading.Thread(target=back_end.serve_forever, daemon=True).start()
+        server = Server("--work-dir", folder)
+        test_routing(checks, server)
+        test_styles(checks, server)
+        test_validation(checks, server)
+        test_documents(checks, server)
+        test_cors(checks, server)
+        test_requests(checks, server, f"http://127.0.0.1:{back_end.server_address[1]}/api")
+        checks.true("the server stops in order", server.stop())
+        back_end.shutdown()
+        test_refusals(checks, work)
+        test_bar(checks, work)
+        test_schemathesis(checks, work)
+    print(f"{checks.passed} passed, {checks.failed} failed")
+    return 1 if checks.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
