@@ -228,7 +228,7 @@ Status Connection::execute(const Statement& statement, base::Arena& arena, Outco
     MS_TRY(bind(*p, statement.parameters));
     Status status = run(*p, statement, arena, out);
     // Its state in the driver is not known any more, and the tables may have changed under it.
-    if (!status.ok()) forget(std::string(p->key));
+    if (!status.ok() || p->is_for_once) forget(std::string(p->key));
     return status;
   }
   SQLHSTMT handle = SQL_NULL_HSTMT;

@@ -40,6 +40,8 @@ struct Prepared {
   std::vector<std::unique_ptr<BoundParameter>> parameters;
   std::vector<ResultColumn> columns;
   bool is_described = false;
+  // The types of some columns are those of the first execution's values: not to be used again.
+  bool is_for_once = false;
 };
 
 // The letter for how a value is bound; part of the key of a prepared statement, because a server

@@ -274,8 +274,9 @@ class ResultReader {
 
 namespace {
 
-// Names and types of the result's columns.
-void describe_columns(Prepared& p) {
+// Names and types of the result's columns. `is_loose`: SQLite, where an expression has the type
+// that its first value happened to have.
+void describe_columns(Prepared& p, bool is_loose) {
   SQLSMALLINT count = 0;
   SQLNumResultCols(p.handle, &count);
   p.columns.clear();
@@ -294,14 +295,18 @@ void describe_columns(Prepared& p) {
     SQLColAttribute(p.handle, static_cast<SQLUSMALLINT>(i), SQL_DESC_TYPE_NAME, type_name,
                     sizeof type_name, &length, nullptr);
     column.kind = result_kind(type, type_name);
+    if (!is_loose) continue;
+    char table[8] = {};
+    SQLColAttribute(p.handle, static_cast<SQLUSMALLINT>(i), SQL_DESC_BASE_TABLE_NAME, table,
+                    sizeof table, &length, nullptr);
+    p.is_for_once |= table[0] == '\0';
   }
 }
 
 }  // namespace
 
 Status Connection::read_rows(Prepared& p, size_t bytes_max, base::Arena& arena, ResultSet& out) {
-  // SQLite finds the types of expressions with each execution.
-  if (!p.is_described || dialect_ == Dialect::kSqlite) describe_columns(p);
+  if (!p.is_described) describe_columns(p, dialect_ == Dialect::kSqlite);
   p.is_described = true;
   cells_.clear();
   ResultReader reader(*this, p, arena);
