@@ -47,6 +47,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
   raise_descriptor_limit();
   std::unique_ptr<Server> server(new Server);
   server->services_.set_registry(&server->listener_);
+  server->services_.set_registry(&server->async_requests_);
   server->services_.set<flow::FlowListener>(&server->hub_);
   server->services_.set<flow::TraceSink>(&server->hub_);
   if (options.hooks && options.hooks->add_services) options.hooks->add_services(server->services_);

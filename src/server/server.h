@@ -16,6 +16,7 @@
 #include "flow/services.h"
 #include "http/server.h"
 #include "net/reactor_pool.h"
+#include "nodes/common/async_requests.h"
 #include "nodes/http/listener.h"
 #include "observe/hub.h"
 #include "server/application_host.h"
@@ -102,6 +103,7 @@ class Server {
   flow::Services services_;
   nodes::http::HttpListener listener_;
   nodes::common::Credentials credentials_;
+  nodes::common::AsyncRequests async_requests_;
   std::unique_ptr<nodes::common::HttpClientSecurity> client_security_;
   HttpsPort https_;
   std::unique_ptr<ApplicationHost> host_;

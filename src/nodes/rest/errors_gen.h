@@ -33,7 +33,7 @@ inline constexpr base::ErrorCode kErrorStatus{"MS1892", 1892, base::ExceptionKin
     "The operation '{0}' was answered with status {1}."};
 inline constexpr base::ErrorCode kNoParameter{"MS1893", 1893, base::ExceptionKind::kMessage, base::Severity::kError,
     "The operation '{0}' cannot be called: its parameter '{1}' is required and has no value."};
-inline constexpr base::ErrorCode kNoAsyncRequests{"MS1894", 1894, base::ExceptionKind::kConfiguration, base::Severity::kError,
+inline constexpr base::ErrorCode kNoAsyncRequests{"MS1894", 1894, base::ExceptionKind::kMessage, base::Severity::kError,
     "The node '{0}' needs the server's table of asynchronous requests, and this process has none."};
 
 }  // namespace millstream::nodes::rest::errors
