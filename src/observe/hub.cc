@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "io/file.h"
 #include "observe/errors_gen.h"
@@ -366,7 +365,6 @@ Result<std::string> Hub::start_trace(const FlowKey& key, const MessageTrace::Opt
   Trace& trace = traces_[id];
   trace.key = key;
   trace.trace = std::make_shared<MessageTrace>(options);
-  trace.fetched_ns = base::system_clock().monotonic_ns();
   for (Entry& e : entries_) {
     if (key_of(*e.flow) == key) e.flow->observers().add(trace.trace);
   }
@@ -378,7 +376,6 @@ Result<base::json::Value> Hub::take_trace(const std::string& id) {
   drop_idle_traces_locked();
   const auto it = traces_.find(id);
   if (it == traces_.end()) return base::make_error(errors::kTraceGone, {id});
-  it->second.fetched_ns = base::system_clock().monotonic_ns();
   base::json::Value out = it->second.trace->take();
   if (out.get("isDone").as_bool()) {
     remove_trace_locked(it->second);
@@ -402,9 +399,8 @@ void Hub::remove_trace_locked(const Trace& trace) {
 }
 
 void Hub::drop_idle_traces_locked() {
-  const int64_t now = base::system_clock().monotonic_ns();
   std::erase_if(traces_, [&](const auto& item) {
-    if (now - item.second.fetched_ns < kTraceIdleNs) return false;
+    if (!item.second.trace->is_idle()) return false;
     remove_trace_locked(item.second);
     return true;
   });

@@ -94,7 +94,6 @@ class Hub final : public flow::FlowListener, public flow::TraceSink {
 
   // --- traces of single messages
   static constexpr size_t kTracesMax = 16;
-  static constexpr int64_t kTraceIdleNs = 30'000'000'000;  // not fetched for so long: dropped
   Result<std::string> start_trace(const FlowKey& key, const MessageTrace::Options& options);
   Result<base::json::Value> take_trace(const std::string& id);
   void end_trace(const std::string& id);
@@ -111,7 +110,6 @@ class Hub final : public flow::FlowListener, public flow::TraceSink {
   struct Trace {
     FlowKey key;
     std::shared_ptr<MessageTrace> trace;
-    int64_t fetched_ns = 0;
   };
   static FlowKey key_of(const flow::Flow& flow) { return {flow.application(), flow.name()}; }
   const FlowControl& control_locked(const FlowKey& key) const;

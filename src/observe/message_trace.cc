@@ -115,11 +115,14 @@ class TracedMessage final : public flow::MessageObserver {
 
 }  // namespace
 
+MessageTrace::MessageTrace(Options options)
+    : options_(options), fetched_ns_(base::system_clock().monotonic_ns()) {}
+
 std::unique_ptr<flow::MessageObserver> MessageTrace::start(flow::Invocation& invocation) {
   int number = 0;
   {
     std::lock_guard lock(mutex_);
-    if (started_ == options_.messages) return nullptr;
+    if (started_ == options_.messages || is_idle_locked()) return nullptr;
     number = ++started_;
   }
   return std::make_unique<TracedMessage>(std::static_pointer_cast<MessageTrace>(shared_from_this()),
@@ -141,15 +144,20 @@ void MessageTrace::message_ends() {
   ++ended_;
 }
 
-bool MessageTrace::is_done() const {
+bool MessageTrace::is_idle() const {
   std::lock_guard lock(mutex_);
-  return ended_ == options_.messages && steps_.empty();
+  return is_idle_locked();
+}
+
+bool MessageTrace::is_idle_locked() const {
+  return base::system_clock().monotonic_ns() - fetched_ns_ >= kIdleNs;
 }
 
 json::Value MessageTrace::take() {
   json::Value out = json::Value::object();
   json::Value steps = json::Value::array();
   std::lock_guard lock(mutex_);
+  fetched_ns_ = base::system_clock().monotonic_ns();
   for (json::Value& s : steps_) steps.push_back(std::move(s));
   steps_.clear();
   waiting_bytes_ = 0;

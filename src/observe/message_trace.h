@@ -26,22 +26,26 @@ class MessageTrace final : public flow::Observer {
     bool has_statements = false;  // ESQL statements too
     bool has_trees = true;
   };
-  explicit MessageTrace(Options options) : options_(options) {}
+  explicit MessageTrace(Options options);
 
   std::unique_ptr<flow::MessageObserver> start(flow::Invocation& invocation) override;
   const Options& options() const { return options_; }
 
+  // Nobody fetched for so long: new messages are not watched.
+  static constexpr int64_t kIdleNs = 30'000'000'000;
   // Steps since the last call: {"steps": [...], "dropped": n, "isDone": bool}.
   base::json::Value take();
-  bool is_done() const;
+  bool is_idle() const;
 
   void add(base::json::Value step, size_t bytes);
   void message_ends();
 
  private:
+  bool is_idle_locked() const;
   const Options options_;
   mutable std::mutex mutex_;  // leaf lock
   int started_ = 0, ended_ = 0;
+  int64_t fetched_ns_;
   std::deque<base::json::Value> steps_;
   size_t waiting_bytes_ = 0, dropped_ = 0;
 };
