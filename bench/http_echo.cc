@@ -1,8 +1,9 @@
 // HTTP echo server for bench/http_floor.sh: answers every request with a fixed body, or with the
 // body of the request.
 //   http_echo [--port N] [--cores N] [--bytes N | --echo] [--delay-ms N] [--forward PORT]
+//             [--keys PEM-FILE [--ciphers LIST]]
 // --delay-ms lets the fiber of each request sleep first; --forward sends each request on to another
-// server on this machine and answers with its reply.
+// server on this machine and answers with its reply. --keys: HTTPS and HTTP/2 by ALPN.
 // Prints the port on the first line; ends with the statistics on SIGTERM or SIGINT.
 #include <signal.h>
 #include <stdio.h>
@@ -47,6 +48,7 @@ int main(int argc, char** argv) {
   int port = 0, cores = 1;
   size_t bytes = 100;
   int delay_ms = 0, forward_port = 0;
+  net::TlsServerSettings tls;
   bool is_echo = false;
   for (int i = 1; i < argc; ++i) {
     auto value = [&] { return i + 1 < argc ? atoi(argv[++i]) : 0; };
@@ -56,6 +58,8 @@ int main(int argc, char** argv) {
     if (!strcmp(argv[i], "--echo")) is_echo = true;
     if (!strcmp(argv[i], "--delay-ms")) delay_ms = value();
     if (!strcmp(argv[i], "--forward")) forward_port = value();
+    if (!strcmp(argv[i], "--keys") && i + 1 < argc) tls.keystore.path = argv[++i];
+    if (!strcmp(argv[i], "--ciphers") && i + 1 < argc) tls.choice.ciphers = argv[++i];
   }
   sigset_t signals;
   sigemptyset(&signals);
@@ -78,7 +82,16 @@ int main(int argc, char** argv) {
     request->send_reply();
   };
   auto server = http::Server::create(*pool.value(), {}, handler);
-  auto bound = server->listen("127.0.0.1", port);
+  http::ListenOptions options;
+  if (!tls.keystore.path.empty()) {
+    auto made = net::TlsServer::create(tls);
+    if (!made.ok()) {
+      fprintf(stderr, "%s\n", made.error().describe().c_str());
+      return 1;
+    }
+    options.tls = std::move(made).take_value();
+  }
+  auto bound = server->listen("127.0.0.1", port, options);
   if (!bound.ok()) {
     fprintf(stderr, "%s\n", bound.error().describe().c_str());
     return 1;
