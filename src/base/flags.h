@@ -51,6 +51,7 @@ struct CommandSpec {
   size_t arguments_max = 0;
   std::vector<FlagSpec> flags = {};
   std::vector<FlagExample> examples = {};
+  std::string_view names_from = {};  // a command whose output, a line each, are its arguments
 };
 
 struct ProgramSpec {
@@ -90,6 +91,8 @@ std::string program_help(const ProgramSpec& program);
 std::string command_help(const ProgramSpec& program, const CommandSpec& command);
 // docs/reference/commands.md.
 std::string command_reference(const ProgramSpec& program);
+// What makes `shell` (bash, zsh, fish) complete command lines; empty for another shell.
+std::string completion_script(const ProgramSpec& program, std::string_view shell);
 // The nearest of `known` when it is near enough to be meant; empty otherwise.
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> known,
                               size_t edits_max = SIZE_MAX);

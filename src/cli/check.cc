@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/json_value.h"
+#include "cli/check_summary.h"
 #include "cli/commands.h"
 #include "nodes/http/listener.h"
 #include "server/deployment.h"
@@ -87,6 +88,10 @@ const base::CommandSpec& check_command() {
       .flags = {{.name = "json",
                  .help = "One JSON document for programs.",
                  .kind = base::FlagKind::kSwitch},
+                {.name = "summary",
+                 .help = "Counts over whole trees of unrelated projects: how much is complete, and "
+                         "what is missing most. The exit code is then 0 whatever is found.",
+                 .kind = base::FlagKind::kSwitch},
                 {.name = "work-dir",
                  .value_name = "FOLDER",
                  .help = "Work directory: server.conf.yaml, overrides/ and, without PATH, run/."},
@@ -95,7 +100,8 @@ const base::CommandSpec& check_command() {
                  .help = "Lines of Flow#Node.property=value.",
                  .is_repeated = true}},
       .examples = {{"millstream check MyWorkspace/", "every project of a workspace"},
-                   {"millstream check --json Orders.bar", "for a program"}}};
+                   {"millstream check --json Orders.bar", "for a program"},
+                   {"millstream check --summary repositories/", "what is missing most"}}};
   return kSpec;
 }
 
@@ -105,6 +111,9 @@ int run_check(const base::ParsedFlags& flags) {
   input.work_folder = flags.text("work-dir");
   for (std::string_view file : flags.all("overrides")) input.override_files.emplace_back(file);
   input.checks_everything = true;
+  if (flags.is_on("summary") && !input.paths.empty()) {
+    return run_check_summary(input.paths, flags.is_on("json"));
+  }
   if (input.paths.empty() && input.work_folder.empty()) {
     std::fprintf(stderr, "Give at least one PATH, or --work-dir.\n\n%s",
                  base::command_help({.name = "millstream"}, check_command()).c_str());

@@ -31,6 +31,9 @@ const base::CommandSpec& stop_command();
 int run_stop(const base::ParsedFlags& flags);
 const base::CommandSpec& create_workdir_command();
 int run_create_workdir(const base::ParsedFlags& flags);
+const base::CommandSpec& completion_command();
+// Of all commands, so that it needs them.
+int run_completion(const base::ProgramSpec& program, const base::ParsedFlags& flags);
 const base::CommandSpec& version_command();
 int run_version(const base::ParsedFlags& flags);
 

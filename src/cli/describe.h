@@ -19,5 +19,8 @@ std::span<const Topic> all_topics();  // sorted by kind and name
 // The topics a user may mean: the name without regard to case, a node by its type in .msgflow
 // files, an error with or without its letter ("BIP2230E") or prefix ("2230").
 std::vector<const Topic*> find_topics(std::string_view word);
+// What "HTTPInput.URLSpecifier" means, or "URLSpecifier" of every node that has it; "" when it is
+// no property.
+std::string property_text(std::string_view word);
 
 }  // namespace millstream::cli

@@ -30,5 +30,17 @@ TEST_CASE("describe: an error is found in every form of its number") {
   CHECK(find_topics("no such thing").empty());
 }
 
+TEST_CASE("describe: a property of one node, or of all that have it") {
+  const std::string one = property_text("httpinput.urlspecifier");
+  CHECK(one.starts_with("HTTPInput.URLSpecifier (property)\n\nPath, as in /orders;"));
+  CHECK(one.find("Type: string") != std::string::npos);
+  CHECK(property_text("ComIbmWSInput.URLSpecifier") == one);
+  const std::string all = property_text("additionalInstances");
+  CHECK(all.find("HTTPInput.additionalInstances") != std::string::npos);
+  CHECK(property_text("HTTPInput.nothing").empty());
+  CHECK(property_text("Nothing.URLSpecifier").empty());
+  CHECK(property_text("").empty());
+}
+
 }  // namespace
 }  // namespace millstream::cli

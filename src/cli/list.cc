@@ -50,6 +50,9 @@ const base::CommandSpec& list_command() {
       .arguments_max = 1,
       .flags = {{.name = "json",
                  .help = "One JSON document for programs.",
+                 .kind = base::FlagKind::kSwitch},
+                {.name = "names",
+                 .help = "Only the names, one a line.",
                  .kind = base::FlagKind::kSwitch}},
       .examples = {{"millstream list nodes", "which nodes flows may use"}}};
   return kSpec;
@@ -67,6 +70,11 @@ int run_list(const base::ParsedFlags& flags) {
   }
   if (flags.is_on("json")) {
     print_json(kind);
+  } else if (flags.is_on("names")) {
+    for (const Topic& t : all_topics()) {
+      if (!kind.empty() && t.kind != kind) continue;
+      std::printf("%.*s\n", static_cast<int>(t.name.size()), t.name.data());
+    }
   } else {
     print_table(kind);
   }
@@ -77,17 +85,25 @@ const base::CommandSpec& describe_command() {
   static const base::CommandSpec kSpec{
       .name = "describe",
       .arguments = "NAME",
-      .summary = "Explain a node, an ESQL function or an error number.",
+      .summary = "Explain a node or a property of it, an ESQL function or an error number.",
       .arguments_min = 1,
       .arguments_max = 1,
       .examples = {{"millstream describe HTTPInput", "properties and terminals of a node"},
-                   {"millstream describe BIP2488E", "what an error means and what to do"}}};
+                   {"millstream describe HTTPInput.URLSpecifier", "one property of a node"},
+                   {"millstream describe BIP2488E", "what an error means and what to do"}},
+      .names_from = "list --names"};
   return kSpec;
 }
 
 int run_describe(const base::ParsedFlags& flags) {
-  const std::vector<const Topic*> topics = find_topics(flags.arguments()[0]);
+  const std::string& word = flags.arguments()[0];
+  const std::vector<const Topic*> topics = find_topics(word);
   if (topics.empty()) {
+    const std::string row = property_text(word);
+    if (!row.empty()) {
+      std::printf("%s\n", row.c_str());
+      return 0;
+    }
     std::fprintf(stderr, "Nothing here is called '%s'. See millstream list.\n",
                  flags.arguments()[0].c_str());
     return 1;

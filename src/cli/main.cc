@@ -26,6 +26,7 @@ constexpr Command kCommands[] = {
     {millstream::cli::list_command, millstream::cli::run_list},
     {millstream::cli::describe_command, millstream::cli::run_describe},
     {millstream::cli::payload_command, millstream::cli::run_payload},
+    {millstream::cli::completion_command, nullptr},
     {millstream::cli::version_command, millstream::cli::run_version},
 };
 
@@ -67,7 +68,8 @@ int run_command_line(std::vector<std::string_view> words) {
     return 0;
   }
   for (const Command& c : kCommands) {
-    if (c.spec().name == word) return c.run(flags.value());
+    if (c.spec().name != word) continue;
+    return c.run ? c.run(flags.value()) : millstream::cli::run_completion(program, flags.value());
   }
   return 2;
 }

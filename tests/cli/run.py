@@ -6,8 +6,11 @@
 
 The last line is "N passed, N failed"; the exit code is 1 when one failed.
 """
+import json
 import os
 import re
+import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -177,6 +180,82 @@ def a_port_in_use_is_said_once(t):
     assert result.returncode == 1, result
     assert f"MS2000E: Cannot listen on 127.0.0.1:{port}: Address already in use.\n" in result.stderr, result
     assert result.stderr.count("Cannot listen") == 1, result
+
+
+BAD_ESQL = "SET x = 1;"
+
+
+@test
+def a_summary_counts_over_unrelated_trees(t):
+    t.app("one/Hello")
+    t.app("two/deep/Hello")
+    t.app("two/deep/Bad", BAD_ESQL)
+    result = t.call("check", "--summary", ".")
+    assert result.returncode == 0 and result.stderr == "", result
+    assert "3 project(s) in 2 place(s)" in result.stdout, result
+    assert re.search(r"^flows +2 +3 +66 %$", result.stdout, re.M), result
+    assert re.search(r"^ +1 +1  ESQL +\w+ +two/deep/Bad/Hello.esql:\d+:\d+$", result.stdout, re.M), result
+    document = json.loads(t.call("check", "--summary", "--json", ".").stdout)
+    assert document["flows"] == {"complete": 2, "total": 3}, document
+    assert document["esqlModules"] == {"complete": 2, "total": 3}, document
+    gap = document["unsupported"][0]
+    assert (gap["kind"], gap["count"], gap["file"]) == ("ESQL", 1, "two/deep/Bad/Hello.esql"), gap
+    assert t.call("check", "--summary", "nothere").returncode == 1
+
+
+def complete(t, *words):
+    """What bash offers for the last of `words`."""
+    script = (f'source <("{t.binary}" completion bash); COMP_WORDS=({" ".join(map(shlex.quote, words))}); '
+              f'COMP_CWORD={len(words) - 1}; _millstream; printf "%s\\n" "${{COMPREPLY[@]}}"')
+    bin_folder = t.folder / "bin"
+    if not bin_folder.exists():
+        bin_folder.mkdir()
+        (bin_folder / "millstream").symlink_to(t.binary)
+    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, cwd=t.folder,
+                            env=dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}"))
+    assert result.stderr == "", result
+    return result.stdout.split()
+
+
+@test
+def bash_completes_commands_options_and_names(t):
+    t.app("Hello")
+    t.write("hello.txt", "")
+    assert "check" in complete(t, "millstream", "") and "help" in complete(t, "millstream", "")
+    assert complete(t, "millstream", "des") == ["describe"]
+    assert "--summary" in complete(t, "millstream", "check", "--su")
+    assert complete(t, "millstream", "payload", "--format", "x") == ["xml"]
+    assert complete(t, "millstream", "payload", "--format", "=", "x") == ["xml"]
+    assert complete(t, "millstream", "run", "--http-port", "") == []
+    assert complete(t, "millstream", "check", "--work-dir", "H") == ["Hello"]
+    assert sorted(complete(t, "millstream", "check", "")) == ["Hello", "bin", "hello.txt"]
+    assert complete(t, "millstream", "list", "no") == ["nodes"]
+    assert complete(t, "millstream", "describe", "HTTPInp") == ["HTTPInput"]
+    assert complete(t, "millstream", "describe", "BIP2230") == ["BIP2230"]
+    assert complete(t, "millstream", "completion", "z") == ["zsh"]
+    assert complete(t, "millstream", "help", "undep") == ["undeploy"]
+
+
+@test
+def completion_for_other_shells_names_every_command(t):
+    commands = re.findall(r"^  ([a-z-]+) ", t.call("--help").stdout, re.M)
+    assert len(commands) > 7, commands
+    zsh, fish = (t.call("completion", shell).stdout for shell in ("zsh", "fish"))
+    for command in commands:
+        assert f"    '{command}:" in zsh and f"    {command})\n" in zsh, command
+        assert f"__fish_use_subcommand -a {command} -d " in fish, command
+    assert "--work-dir=[" in zsh and " -l work-dir -r" in fish
+    assert t.call("completion", "tcsh").returncode == 2
+    for shell, script in (("zsh", zsh), ("fish", fish)):
+        if shutil.which(shell):
+            result = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, timeout=60)
+            assert result.returncode == 0, result
+
+
+@test
+def a_property_is_described(t):
+    result = t.call("describe", "HTTPInput.URLSpecifier")
+    assert result.returncode == 0 and "HTTPInput.URLSpecifier (property)" in result.stdout, result
 
 
 def main():
