@@ -24,10 +24,24 @@ tree::Element* find_call_overrides(const tree::MessageAssembly& in) {
 
 std::string scalar_text(tree::Element* e) { return query::XPathValue::of(e).to_string(); }
 
-// A field is text; one with fields below it is a list when they are named Item, else an object.
-json::Value value_of_field(tree::Element* e, const model::Schema* schema) {
+// The first field below `e`; the text of an XMLNS element is none.
+tree::Element* first_field(tree::Element* e) {
   tree::Element* child = tree::first_child(e);
-  if (!child) return model::typed_value(scalar_text(e), schema);
+  while (child && (child->type & tree::kTypeClassMask) == tree::kValue) {
+    child = tree::next_sibling(child);
+  }
+  return child;
+}
+
+// A field is text. One with fields below it is a list when they are named Item, else an object,
+// unless the document wants text.
+json::Value value_of_field(tree::Element* e, const model::Schema* schema) {
+  const uint32_t types = schema ? model::possible_types(*schema) : 0;
+  const bool is_compound = (types & (model::kTypeArray | model::kTypeObject)) != 0;
+  tree::Element* child = first_field(e);
+  if (!child || (!is_compound && (schema || !tree::scalar_value(e).is_null()))) {
+    return model::typed_value(scalar_text(e), schema);
+  }
   const bool is_list = child->local_name() == "Item";
   json::Value out = is_list ? json::Value::array() : json::Value::object();
   for (; child; child = tree::next_sibling(child)) {
