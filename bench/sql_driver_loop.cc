@@ -1,6 +1,7 @@
-// What a single-row SELECT costs with the driver alone: one prepared statement, one bound parameter, the
-// columns read, the transaction ended, in a loop. bench/sql_select.py compares a flow with it.
-//   sql_driver_loop CONNECTION_STRING COUNT      prints nanoseconds of CPU and of time for each round
+// What a single-row SELECT costs with the driver alone: one prepared statement, one bound
+// parameter, the columns read, the transaction ended, in a loop. bench/sql_select.py compares a
+// flow with it.
+//   sql_driver_loop CONNECTION_STRING COUNT      prints nanoseconds of CPU and of time a round
 #include <sql.h>
 #include <sqlext.h>
 #include <sys/resource.h>
@@ -40,8 +41,8 @@ void round_trip(SQLHDBC dbc, SQLHSTMT statement, int64_t id, std::string& key, S
   SQLLEN size = 0;
   check(SQLGetData(statement, 1, SQL_C_WCHAR, name, sizeof name, &size), SQL_HANDLE_STMT, statement,
         "name");
-  check(SQLGetData(statement, 2, SQL_C_CHAR, price, sizeof price, &size), SQL_HANDLE_STMT, statement,
-        "price");
+  check(SQLGetData(statement, 2, SQL_C_CHAR, price, sizeof price, &size), SQL_HANDLE_STMT,
+        statement, "price");
   if (SQLFetch(statement) != SQL_NO_DATA) std::exit(2);
   SQLFreeStmt(statement, SQL_CLOSE);
   check(SQLEndTran(SQL_HANDLE_DBC, dbc, SQL_COMMIT), SQL_HANDLE_DBC, dbc, "commit");
@@ -68,8 +69,8 @@ int main(int argc, char** argv) {
         "prepare");
   std::string key(32, ' ');
   SQLLEN length = 0;
-  check(SQLBindParameter(statement, 1, SQL_PARAM_INPUT, SQL_C_CHAR, SQL_VARCHAR, 20, 0, key.data(), 32,
-                         &length),
+  check(SQLBindParameter(statement, 1, SQL_PARAM_INPUT, SQL_C_CHAR, SQL_VARCHAR, 20, 0, key.data(),
+                         32, &length),
         SQL_HANDLE_STMT, statement, "bind");
   for (int64_t i = 0; i < 200; ++i) round_trip(dbc, statement, i % 1000, key, length);
   const int64_t cpu = cpu_ns();

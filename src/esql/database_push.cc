@@ -52,55 +52,12 @@ void visit_path(const ast::PathExpr& p, const Visit& visit) {
   visit_steps(p.steps, visit);
 }
 
-}  // namespace
-
-void for_each_inner(const Expr& e, const Visit& visit) {
+// Calls, rows and lists, SELECT.
+void visit_compound(const Expr& e, const Visit& visit) {
   switch (e.kind) {
-    case ExprKind::kLiteral:
-      break;
     case ExprKind::kPath:
       visit_path(ast::as<ast::PathExpr>(e), visit);
       break;
-    case ExprKind::kNegate:
-    case ExprKind::kPlus:
-    case ExprKind::kNot:
-      visit_one(ast::as<ast::UnaryExpr>(e).operand, visit);
-      break;
-    case ExprKind::kArithmetic:
-    case ExprKind::kConcatenate:
-    case ExprKind::kCompare:
-    case ExprKind::kAnd:
-    case ExprKind::kOr:
-      visit_one(ast::as<ast::BinaryExpr>(e).left, visit);
-      visit_one(ast::as<ast::BinaryExpr>(e).right, visit);
-      break;
-    case ExprKind::kBetween: {
-      const auto& b = ast::as<ast::BetweenExpr>(e);
-      for (const Expr* x : {b.operand, b.low, b.high}) visit_one(x, visit);
-      break;
-    }
-    case ExprKind::kIn:
-      visit_one(ast::as<ast::InExpr>(e).operand, visit);
-      visit_all(ast::as<ast::InExpr>(e).list, visit);
-      break;
-    case ExprKind::kLike: {
-      const auto& l = ast::as<ast::LikeExpr>(e);
-      for (const Expr* x : {l.operand, l.pattern, l.escape}) visit_one(x, visit);
-      break;
-    }
-    case ExprKind::kIs:
-      visit_one(ast::as<ast::IsExpr>(e).operand, visit);
-      break;
-    case ExprKind::kCase: {
-      const auto& c = ast::as<ast::CaseExpr>(e);
-      visit_one(c.operand, visit);
-      for (const ast::CaseWhen& w : c.whens) {
-        visit_one(w.when, visit);
-        visit_one(w.then, visit);
-      }
-      visit_one(c.otherwise, visit);
-      break;
-    }
     case ExprKind::kCall: {
       const auto& c = ast::as<ast::CallExpr>(e);
       visit_all(c.args, visit);
@@ -150,6 +107,57 @@ void for_each_inner(const Expr& e, const Visit& visit) {
     case ExprKind::kEval:
       visit_one(ast::as<ast::EvalExpr>(e).text, visit);
       break;
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+void for_each_inner(const Expr& e, const Visit& visit) {
+  switch (e.kind) {
+    case ExprKind::kNegate:
+    case ExprKind::kPlus:
+    case ExprKind::kNot:
+      visit_one(ast::as<ast::UnaryExpr>(e).operand, visit);
+      break;
+    case ExprKind::kArithmetic:
+    case ExprKind::kConcatenate:
+    case ExprKind::kCompare:
+    case ExprKind::kAnd:
+    case ExprKind::kOr:
+      visit_one(ast::as<ast::BinaryExpr>(e).left, visit);
+      visit_one(ast::as<ast::BinaryExpr>(e).right, visit);
+      break;
+    case ExprKind::kBetween: {
+      const auto& b = ast::as<ast::BetweenExpr>(e);
+      for (const Expr* x : {b.operand, b.low, b.high}) visit_one(x, visit);
+      break;
+    }
+    case ExprKind::kIn:
+      visit_one(ast::as<ast::InExpr>(e).operand, visit);
+      visit_all(ast::as<ast::InExpr>(e).list, visit);
+      break;
+    case ExprKind::kLike: {
+      const auto& l = ast::as<ast::LikeExpr>(e);
+      for (const Expr* x : {l.operand, l.pattern, l.escape}) visit_one(x, visit);
+      break;
+    }
+    case ExprKind::kIs:
+      visit_one(ast::as<ast::IsExpr>(e).operand, visit);
+      break;
+    case ExprKind::kCase: {
+      const auto& c = ast::as<ast::CaseExpr>(e);
+      visit_one(c.operand, visit);
+      for (const ast::CaseWhen& w : c.whens) {
+        visit_one(w.when, visit);
+        visit_one(w.then, visit);
+      }
+      visit_one(c.otherwise, visit);
+      break;
+    }
+    default:
+      visit_compound(e, visit);
   }
 }
 
@@ -330,6 +338,7 @@ class Writer {
       w_.write_column(*ast::as<ast::PathExpr>(e).variable, *column);
       return;
     }
+    if (e.kind == ExprKind::kCall) return write_form(e);
     w_.sql += '(';
     write_form(e);
     w_.sql += ')';

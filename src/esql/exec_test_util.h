@@ -113,6 +113,9 @@ class FakeHost : public Host {
     if (r.exception) line += " exception " + std::to_string(r.exception->innermost().number);
     log_lines.push_back(line);
   }
+  Status run_database(const DatabaseRequest& request, DatabaseResult& result) override {
+    return on_database ? on_database(request, result) : Host::run_database(request, result);
+  }
   bool find_broker_property(std::string_view name, value::Value& out) override {
     if (name != "MessageFlowLabel") return false;
     out = value::Value::make_character("TestFlow");
@@ -127,6 +130,7 @@ class FakeHost : public Host {
   std::vector<std::string> log_lines;
   std::vector<PropagateRequest> propagated;
   std::function<Status()> on_propagate;
+  std::function<Status(const DatabaseRequest&, DatabaseResult&)> on_database;
   std::map<std::string, std::string> properties;
   int budget_checks = 0;
   int budget = INT_MAX;

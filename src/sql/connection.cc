@@ -4,8 +4,6 @@
 #include <sql.h>
 #include <sqlext.h>
 
-#include <mutex>
-
 #include "sql/errors_gen.h"
 #include "sql/prepared.h"
 
@@ -86,8 +84,6 @@ Result<std::unique_ptr<Connection>> Connection::open(const DataSourceSettings& s
 }
 
 Status Connection::connect() {
-  // Driver managers load drivers under locks of their own, but not all drivers initialise safely.
-  static std::mutex connecting;  // leaf lock: held on a blocking thread only
   if (SQLAllocHandle(SQL_HANDLE_DBC, environment(), &handle_) != SQL_SUCCESS) {
     return failure(SQL_HANDLE_ENV, environment(), SQL_ERROR);
   }
@@ -95,7 +91,6 @@ Status Connection::connect() {
                     reinterpret_cast<SQLPOINTER>(settings_.wait_ns / 1'000'000'000), 0);
   const std::string text = connection_string(settings_);
   {
-    std::lock_guard lock(connecting);
     const SQLRETURN rc =
         SQLDriverConnect(handle_, nullptr, sql_chars(text), static_cast<SQLSMALLINT>(text.size()),
                          nullptr, 0, nullptr, SQL_DRIVER_NOPROMPT);

@@ -323,7 +323,14 @@ std::shared_ptr<DataSource> DataSources::find(std::string_view name) {
   name = bare_name(name);
   std::lock_guard lock(mutex_);
   if (auto it = sources_.find(name); it != sources_.end()) return it->second;
-  auto source = std::make_shared<DataSource>(resolve(name), threads_);
+  DataSourceSettings settings = resolve(name);
+  std::unique_ptr<net::BlockingPool>& threads = threads_[settings.name];
+  if (!threads) {
+    const size_t max =
+        std::max(settings.connections_max, DataSourceSettings::kDefaultConnectionsMax);
+    threads = std::make_unique<net::BlockingPool>(static_cast<int>(max));
+  }
+  auto source = std::make_shared<DataSource>(std::move(settings), *threads);
   sources_.emplace(source->settings().name, source);
   if (!reaper_.joinable()) reaper_ = std::thread([this] { reap(); });
   return source;

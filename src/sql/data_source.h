@@ -93,14 +93,14 @@ class Session {
 // All data sources of a process, by name.
 class DataSources {
  public:
-  static constexpr int kThreadsMax = 64;
-
   // That of the process: connections outlive deployments. Never destroyed, because messages may end
   // late; close_idle() says goodbye to the databases.
   static DataSources& process();
 
-  DataSources() : threads_(kThreadsMax) {}
+  DataSources() = default;
   ~DataSources();
+  DataSources(const DataSources&) = delete;
+  DataSources& operator=(const DataSources&) = delete;
 
   // From server.conf.yaml and policies. A source whose settings changed gets a new pool; messages
   // that use the old one go on with it.
@@ -119,7 +119,9 @@ class DataSources {
   std::thread reaper_;
   std::condition_variable reaper_wakes_;
   bool is_stopping_ = false;
-  net::BlockingPool threads_;  // last: its threads may still use the sources
+  // Threads by data source, so that one that does not answer holds up no other. Last: they may
+  // still use the sources.
+  std::map<std::string, std::unique_ptr<net::BlockingPool>, std::less<>> threads_;
 };
 
 }  // namespace millstream::sql

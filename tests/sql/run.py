@@ -193,7 +193,7 @@ def expect_soon(function, wanted):
     """For what the flow commits after its reply has left."""
     end = time.monotonic() + 10
     while function() != wanted and time.monotonic() < end:
-        time.sleep(0.02)
+        threading.Event().wait(0.02)  # asks again
     expect(function(), wanted)
 
 
@@ -385,12 +385,13 @@ def wait_until(condition, timeout=60):
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.02)
+        threading.Event().wait(0.02)  # asks again
 
 
 def idle_connection_was_cut(db, postgres):
     """Connections that died while nobody used them are replaced without an error."""
     db.reply("pair", "<In><id>40</id></In>")
+    expect_soon(lambda: postgres.sql("SELECT COUNT(*) FROM pair_b WHERE id = 40"), "1")
     postgres.kill()
     postgres.start()
     assert "<id>41</id>" in db.reply("pair", "<In><id>41</id></In>")
@@ -413,6 +414,18 @@ def no_database(binary, folder, project):
         db = Database("sqlite", server)
         text = db.reply("insert_all_types")
         assert text.startswith("=> 2488>2393>2322 DIM00"), text
+
+
+def dsn(binary, folder, project):
+    """Without any configuration of ours the name is a DSN of odbc.ini."""
+    ini = Path(folder) / "odbc.ini"
+    ini.write_text(f"[SOURCE_X]\nDriver = SQLite3\nDatabase = {folder}/shop.db\n")
+    os.environ["ODBCINI"] = str(ini)
+    try:
+        with Server(binary, project.folder) as server:
+            expect(Database("sqlite", server).reply("the_of_nothing_is_null"), "<r>none</r>")
+    finally:
+        del os.environ["ODBCINI"]
 
 
 def check_warns(binary, folder):
@@ -467,6 +480,7 @@ def main():
         work = make_work_folder(folder, "sqlite", [f"SOURCE_X: 'Driver=SQLite3;Database={file}'"])
         with Server(binary, project.folder, "--work-dir", work) as server:
             run_on(Database("sqlite", server), query, results)
+        results.run("dsn", dsn, binary, folder, project)
         results.run("no_database", no_database, binary, folder, project)
         results.run("check_warns", check_warns, binary, folder)
 

@@ -81,7 +81,8 @@ Status Target::write(tree::TreeContext& context, tree::Element* root, const valu
     const Step& step = steps_[i];
     const bool is_last = i + 1 == steps_.size();
     const base::QName* name = context.names.qname(step.ns, step.name);
-    tree::Element* next = is_last && is_further && !step.is_attribute ? nullptr : tree::find_child(at, name);
+    tree::Element* next =
+        is_last && is_further && !step.is_attribute ? nullptr : tree::find_child(at, name);
     if (context.has_parse_error()) return context.take_parse_error();
     if (!next) {
       const tree::Domain* domain =
