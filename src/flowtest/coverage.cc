@@ -31,7 +31,8 @@ std::string line_ranges(const std::vector<uint32_t>& lines) {
 
 }  // namespace
 
-void Coverage::add(const FlowProbe& probe, const LineHits& hits) {
+void Coverage::add(const FlowProbe& probe, const LineHits& hits, const std::string& folder,
+                   const std::string& shown) {
   std::lock_guard lock(mutex_);
   for (const flow::Flow* flow : probe.flows()) {
     auto& nodes = flows_[flow->application() + "/" + flow->name()];
@@ -55,7 +56,9 @@ void Coverage::add(const FlowProbe& probe, const LineHits& hits) {
     }
   }
   for (const LineHits::Place& place : hits.places()) {
-    files_[place.file][place.line] += place.count.load();
+    const bool is_below = place.file.starts_with(folder + "/");
+    const std::string file = is_below ? shown + place.file.substr(folder.size()) : place.file;
+    files_[file][place.line] += place.count.load();
   }
 }
 

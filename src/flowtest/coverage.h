@@ -17,8 +17,9 @@ using esql::LineHits;
 
 class Coverage {
  public:
-  // What one test has reached.
-  void add(const FlowProbe& probe, const LineHits& hits);
+  // What one test has reached. Files below `folder` are shown as below `shown`.
+  void add(const FlowProbe& probe, const LineHits& hits, const std::string& folder,
+           const std::string& shown);
   bool is_empty() const { return flows_.empty() && files_.empty(); }
 
   std::string table() const;

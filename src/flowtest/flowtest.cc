@@ -46,7 +46,7 @@ class CaseRunner {
  private:
   Status run_case() {
     const FlowScript script = MS_TRY(read_script(*task_.file, *task_.test));
-    TestBed bed(script, std::string(io::folder_name(task_.file->path)));
+    TestBed bed(script, task_.file->path);
     MS_TRY(bed.start(!script.expects_load, options_.coverage));
     FlowChecker checker(bed, task_.outcome.failures, task_.rewrites);
     for (const FlowAction& action : script.actions) MS_TRY(prepare(bed, action));

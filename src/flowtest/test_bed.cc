@@ -38,9 +38,10 @@ std::string nearest_project(const std::string& folder) {
 
 }  // namespace
 
-TestBed::TestBed(const FlowScript& script, std::string folder)
+TestBed::TestBed(const FlowScript& script, const std::string& test_file)
     : script_(script),
-      folder_(std::move(folder)),
+      file_(test_file),
+      folder_(io::folder_name(test_file)),
       clock_(script.clock_micros),
       probe_(folder_),
       backends_(folder_) {}
@@ -156,7 +157,9 @@ Status TestBed::start(bool must_run, Coverage* coverage) {
 }
 
 void TestBed::finish_coverage() {
-  if (coverage_) coverage_->add(probe_, *hits_);
+  if (!coverage_) return;
+  // Files of the test's own are the same in each case, wherever they were written to.
+  coverage_->add(probe_, *hits_, io::join_path(temporary_, "Test"), file_);
 }
 
 // ---------------------------------------------------------------- time

@@ -34,8 +34,7 @@ class TestBed {
   static constexpr int64_t kStepLimitNs = 30'000'000'000;  // of real time
   static constexpr int kIdleRoundsBeforeJump = 3;
 
-  // `folder`: of the test file.
-  TestBed(const FlowScript& script, std::string folder);
+  TestBed(const FlowScript& script, const std::string& test_file);
   ~TestBed();
 
   // Loads and starts. Without `must_run` diagnostics with errors are no error (expect load).
@@ -65,7 +64,7 @@ class TestBed {
   void on_idle(int64_t deadline_ns);
 
   const FlowScript& script_;
-  const std::string folder_;
+  const std::string file_, folder_;  // the test file, and where it lies
   std::string temporary_;
   base::VirtualClock clock_;
   server::ServerHooks hooks_;

@@ -7,6 +7,7 @@
 #include "esql/executor.h"
 #include "flowtest/errors_gen.h"
 #include "flowtest/tree_text.h"
+#include "net/fiber.h"
 #include "parsers/domains.h"
 #include "tree/edit.h"
 #include "tree/field_type.h"
@@ -14,6 +15,8 @@
 namespace millstream::flowtest {
 namespace {
 
+// Trees are looked at on the stacks of fibers, too.
+constexpr size_t kStackReserveBytes = 64 * 1024;
 constexpr std::string_view kXmlnsUri = "http://www.w3.org/2000/xmlns/";
 
 bool is_blank_char(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -53,7 +56,9 @@ TextTree text_tree_of(esql::EvalContext& context, tree::Element* e, int depth) {
   t.space = e->namespace_uri();
   const value::Value v = tree::scalar_value(e);
   const bool is_name = (e->type & tree::kTypeClassMask) == tree::kName;
-  tree::Element* child = depth < kTextTreeDepthMax ? tree::first_child(e) : nullptr;
+  const bool is_too_deep =
+      depth >= kTextTreeDepthMax || net::stack_remaining_bytes() < kStackReserveBytes;
+  tree::Element* child = is_too_deep ? nullptr : tree::first_child(e);
   if (!v.is_null() || (!is_name && !child)) t.value = value_text(context, v);
   t.is_folder = child || (is_name && v.is_null());
   for (; child; child = tree::next_sibling(child)) {
@@ -182,7 +187,7 @@ class ForestParser {
       t.name = t.name.substr(6);
       t.space = kXmlnsUri;
     }
-    if (t.name.empty() && t.mark.empty()) return fail("a name");
+    if (t.name.empty() && t.mark != "#" && t.mark != "%") return fail("a name");
     return {};
   }
 
@@ -365,6 +370,7 @@ Result<TextPath> TextPath::parse(std::string_view text) {
       return base::make_error(errors::kTreePath, {text});
     }
     path.steps.push_back(std::move(step));
+    if (text == ".") return base::make_error(errors::kTreePath, {text});
     if (!text.empty()) text.remove_prefix(1);
   }
   if (path.steps.empty()) return base::make_error(errors::kTreePath, {text});
@@ -544,6 +550,9 @@ Status literal_value(esql::EvalContext& context, const std::string& literal, val
 
 Status build_element(esql::EvalContext& context, tree::Element* parent, const TextTree& t,
                      bool is_root) {
+  if (net::stack_remaining_bytes() < kStackReserveBytes) {
+    return base::make_error(errors::kTreeNotation, {0, "less nesting", t.name});
+  }
   tree::TreeContext& tree = context.tree;
   const base::QName* name = tree.names.qname(t.space, t.name);
   tree::Element* e = nullptr;
