@@ -109,7 +109,7 @@ lane_release() {
   check "command reference is current (make docs)" cmp docs/reference/commands.md \
     <(build/release/millstream --command-reference) || return 1
   local script
-  for script in tests/http/run.py tests/http/attacks.py tests/sql/run.py tests/https/run.py tests/observe/run.py tests/cli/run.py tests/demo/run.py; do
+  for script in tests/http/run.py tests/http/attacks.py tests/sql/run.py tests/https/run.py tests/observe/run.py tests/rest/run.py tests/cli/run.py tests/redeploy/run.py tests/demo/run.py; do
     [ ! -f "$script" ] || "$PYTHON" -B "$script" || return 1
   done
   [ ! -x examples/demo.sh ] || check "demo" examples/demo.sh
@@ -130,7 +130,7 @@ sanitizer() {
 
 lane_asan() {
   ASAN_OPTIONS=detect_stack_use_after_return=0:strict_string_checks=1 \
-    sanitizer asan base text io value format http tree mqi query parsers esql flow nodes ace
+    sanitizer asan base text io value format http tree mqi model query parsers esql flow nodes ace
 }
 
 lane_tsan() { TSAN_OPTIONS=halt_on_error=1 sanitizer tsan net flow http nodes; }
