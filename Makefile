@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 60
 
 export PYTHON JOBS FUZZ_SECONDS
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-build setup-test setup-lint setup-bench build demo test lint format fuzz bench docs clean
+.PHONY: help setup setup-build setup-test setup-lint setup-bench build demo test lint format fuzz bench soak docs clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -34,6 +34,9 @@ format: setup-lint  ## Format the C++ sources
 
 fuzz: setup-build setup-bench  ## Run every fuzz target for FUZZ_SECONDS (60) each
 	@tools/fuzz.sh
+
+soak: setup-build  ## Redeploy 1,000 times under load: nothing is lost, nothing leaks
+	@tools/soak.sh
 
 bench: setup-build setup-bench  ## Build and run the benchmarks
 	@tools/bench.sh

@@ -12,7 +12,7 @@ if [ "${#names[@]}" = 0 ]; then
   mapfile -t names < <(git ls-files 'src/*_bench.cc' 'bench/*_bench.cc' | xargs -r -n1 basename -s .cc)
 fi
 mkdir -p build/bench
-ninja -C build/release -j"$JOBS" millstream http_echo "${names[@]}"
+ninja -C build/release -j"$JOBS" millstream http_echo paced_load "${names[@]}"
 for name in "${names[@]}"; do
   echo "=== $name"
   program=$(find build/release -name "$name" -type f -perm -u+x | head -1)

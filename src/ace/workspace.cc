@@ -258,7 +258,9 @@ void add_path(Workspace& workspace, const std::string& given, base::Diagnostics&
       break;
   }
   const bool has_said = diagnostics.all().size() != said_before;
-  if (workspace.containers.size() == before && !has_said && !workspace.has_location(path)) {
+  // A work directory is there to be deployed to, so that it may hold nothing yet.
+  if (workspace.containers.size() == before && !has_said && !workspace.has_location(path) &&
+      !is_work_folder(path)) {
     // That there is nothing to run in a Java project or a BAR of resources is no mistake.
     if (is_project_folder(path) || is_archive_name(path)) {
       Status status = base::make_error(errors::kNoFlowsHere, {path});

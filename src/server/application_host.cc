@@ -210,7 +210,7 @@ ChangeReport ApplicationHost::rescan() {
     if (sources) {
       // With a folder that cannot be read, applications are missing that nobody has removed.
       const bool has_all = !fresh.diagnostics.has_errors();
-      report = change(std::move(sources), std::move(fresh), /*is_strict=*/false, has_all);
+      report = change(std::move(sources), std::move(fresh), {.has_all = has_all});
     } else {
       report = std::move(fresh);
       report.status = base::make_error(errors::kNothingChanged);
@@ -241,20 +241,20 @@ std::unique_ptr<Sources> ApplicationHost::copy_sources() const {
   return std::make_unique<Sources>(*sources_);
 }
 
-// `has_all`: what is not among the sources has been removed.
 ChangeReport ApplicationHost::change(std::unique_ptr<Sources> sources, ChangeReport report,
-                                     bool is_strict, bool has_all) {
+                                     const Scope& scope) {
   const int64_t start_ns = host_now_ns();
   const std::shared_ptr<const Applications> running = applications();
   const BuildPlan plan{.services = &services_,
                        .hashes_content = true,
                        .running = running.get(),
-                       .refused_hashes = refused_hashes_};
+                       .refused_hashes = refused_hashes_,
+                       .asked_for = scope.asked_for};
   BuiltApplications built = build_applications(*sources, plan, report.diagnostics);
-  auto next = std::make_shared<Applications>(next_applications(built, is_strict, has_all, report));
+  auto next = std::make_shared<Applications>(next_applications(built, scope, report));
   report.build_ns += host_now_ns() - start_ns;
   if (report.is_trial) return report;
-  if (is_strict && (!report.kept.empty() || !report.refused.empty())) {
+  if (scope.is_strict && (!report.kept.empty() || !report.refused.empty())) {
     report.status = base::make_error(errors::kNothingChanged);
   }
   if (report.status.ok() && report.has_changed()) {
@@ -270,7 +270,7 @@ ChangeReport ApplicationHost::change(std::unique_ptr<Sources> sources, ChangeRep
     report.removed.clear();
   }
   log_change(report);
-  if (is_strict && !report.ok()) return report;
+  if (scope.is_strict && !report.ok()) return report;
   refused_hashes_ = std::move(built.refused_hashes);
   sources_ = std::move(sources);
   std::lock_guard lock(mutex_);
@@ -279,8 +279,8 @@ ChangeReport ApplicationHost::change(std::unique_ptr<Sources> sources, ChangeRep
   return report;
 }
 
-Applications ApplicationHost::next_applications(const BuiltApplications& built, bool is_strict,
-                                                bool has_all, ChangeReport& report) const {
+Applications ApplicationHost::next_applications(const BuiltApplications& built, const Scope& scope,
+                                                ChangeReport& report) const {
   const std::shared_ptr<const Applications> running = applications();
   Applications next;
   for (const auto& a : built.applications) {
@@ -293,12 +293,15 @@ Applications ApplicationHost::next_applications(const BuiltApplications& built, 
   const NameSet refused(built.refused.begin(), built.refused.end());
   bool has_new_errors = false;
   for (uint64_t hash : built.refused_hashes) has_new_errors |= refused_hashes_.count(hash) == 0;
+  for (const std::string& name : built.refused) {
+    has_new_errors |= scope.asked_for.count(name) != 0;
+  }
   for (const auto& a : *running) {
     if (find_by_name(next, a->name())) continue;
     if (refused.count(a->name()) != 0) {
       report.kept.push_back(a->name());
       next.push_back(a);
-    } else if (has_all) {
+    } else if (scope.has_all) {
       report.removed.push_back(a->name());
     } else {
       next.push_back(a);
@@ -308,7 +311,7 @@ Applications ApplicationHost::next_applications(const BuiltApplications& built, 
     // What had errors before is no news, and no reason against a change of something else.
     if (!find_by_name(*running, name) && has_new_errors) report.refused.push_back(name);
   }
-  if (is_strict && !has_new_errors) report.kept.clear();
+  if (scope.is_strict && !has_new_errors) report.kept.clear();
   return next;
 }
 
@@ -394,7 +397,7 @@ ChangeReport ApplicationHost::do_deploy(DeployRequest& request) {
   RunFolderChange disk(work_folder_);
   if (is_kept) report.status = disk.prepare(written, replaced);
   if (!report.status.ok()) return report;
-  report = change(std::move(sources), std::move(report), /*is_strict=*/true, /*has_all=*/true);
+  report = change(std::move(sources), std::move(report), {.is_strict = true, .asked_for = names});
   if (!report.ok() || request.is_trial) return report;
   if (is_kept) {
     report.status = disk.commit();
@@ -430,7 +433,8 @@ ChangeReport ApplicationHost::do_undeploy(const std::string& container) {
   RunFolderChange disk(work_folder_);
   if (has_run_folder()) report.status = disk.prepare({}, gone);
   if (!report.status.ok()) return report;
-  report = change(std::move(sources), std::move(report), /*is_strict=*/true, /*has_all=*/true);
+  report =
+      change(std::move(sources), std::move(report), {.is_strict = true, .asked_for = {container}});
   if (!report.ok()) return report;
   if (has_run_folder()) {
     report.status = disk.commit();

@@ -115,9 +115,14 @@ class ApplicationHost {
   std::unique_ptr<Sources> copy_sources() const;
   std::unique_ptr<Sources> reload(ChangeReport& report);
   void apply_deployed(Sources& sources) const;
-  ChangeReport change(std::unique_ptr<Sources> sources, ChangeReport report, bool is_strict,
-                      bool has_all);
-  Applications next_applications(const BuiltApplications& built, bool is_strict, bool has_all,
+  // What a change may do. Strict: all or nothing.
+  struct Scope {
+    bool is_strict = false;
+    bool has_all = true;  // what is not among the sources has been removed
+    NameSet asked_for;    // containers the change is about
+  };
+  ChangeReport change(std::unique_ptr<Sources> sources, ChangeReport report, const Scope& scope);
+  Applications next_applications(const BuiltApplications& built, const Scope& scope,
                                  ChangeReport& report) const;
   Status switch_to(std::shared_ptr<const Applications> next);
   ChangeReport do_deploy(DeployRequest& request);

@@ -168,7 +168,7 @@ BuiltApplications build_applications(Sources& sources, const BuildPlan& plan,
       continue;
     }
     std::shared_ptr<ace::Application> application;
-    if (plan.refused_hashes.count(hash) == 0) {
+    if (plan.refused_hashes.count(hash) == 0 || plan.asked_for.count(container->name) != 0) {
       application = ace::build_application(sources.workspace, *container, options, diagnostics);
     }
     if (application) {

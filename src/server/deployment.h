@@ -42,8 +42,9 @@ struct BuildPlan {
   bool checks_everything = false;
   // With hashes applications know what they were built from, which costs reading all files.
   bool hashes_content = false;
-  const Applications* running = nullptr;  // what has not changed is taken over from here
-  std::set<uint64_t> refused_hashes;      // known not to build, which has been said already
+  const Applications* running = nullptr;         // what has not changed is taken over from here
+  std::set<uint64_t> refused_hashes;             // known not to build, which has been said already
+  std::set<std::string, std::less<>> asked_for;  // built all the same: what is wrong is said again
 };
 
 struct BuiltApplications {

@@ -138,7 +138,6 @@ TEST_CASE("besides an unsupported node the rest of the flow is still checked") {
   Checked result = c.run();
   CHECK(has_said(result.diagnostics, "'J' is a JavaCompute node"));
   CHECK(has_said(result.diagnostics, "user-defined type Mine"));
-  CHECK(has_said(result.diagnostics, "'useHTTPS'"));
   CHECK(result.diagnostics.error_count() == 3);
 }
 
@@ -230,15 +229,6 @@ TEST_CASE("independent projects that refer to each other run each their own flow
   CHECK(said(result.diagnostics) == "");
   CHECK(result.accepted == "P1 P2");
   for (const auto& a : result.deployment->applications) CHECK(a->flows().size() == 1);
-}
-
-TEST_CASE("a REST API is refused at its descriptor") {
-  Checking c;
-  c.tree.write("Api/restapi.descriptor", "<restapiDescriptor/>");
-  Checked result = c.run();
-  CHECK(result.refused == "Api");
-  CHECK(has_said(result.diagnostics, "Api/restapi.descriptor:1:1: error: MS1912"));
-  CHECK(has_said(result.diagnostics, "OpenAPI"));
 }
 
 TEST_CASE("one URL twice is refused by name and place") {

@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+"""End-to-end tests of redeployment: real servers, real load, versions that replace each other.
+
+  tests/redeploy/run.py [BINARY [NAME...]]   the binary to test (build/release/millstream); only tests
+                                             whose name holds a NAME
+
+The last line is "N passed, N failed"; the exit code is 1 when one failed.
+"""
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import zipfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from harness import Load, Server, wait_for, write_application, write_esql  # noqa: E402
+from soak import soak  # noqa: E402
+
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def has_line(lines, part):
+    return any(part in line for line in list(lines))
+
+
+def make_bar(folder, name, file):
+    """A BAR file of one application, as ibmint package makes it."""
+    appzip = Path(folder) / "app.zip"
+    with zipfile.ZipFile(appzip, "w") as archive:
+        for path in sorted((Path(folder) / name).iterdir()):
+            if path.name != ".project":
+                archive.write(path, path.name)
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.write(appzip, name + ".appzip")
+    appzip.unlink()
+    return file
+
+
+@test
+def watch_survives_what_does_not_compile_and_takes_what_does(binary, folder):
+    write_application(folder, "a", "one")
+    write_application(folder, "b", "b")
+    with Server(binary, "--watch", folder) as server:
+        assert server.get("/a") == (200, "one")
+        (Path(folder) / "a" / "M.esql").write_text("CREATE nonsense")
+        wait_for(lambda: has_line(server.errors, "BIP4001"), "the diagnostics")
+        assert has_line(server.errors, "a/M.esql:1:"), server.errors
+        assert server.get("/a") == (200, "one")
+        write_esql(folder, "a", "two")
+        wait_for(lambda: server.get("/a") == (200, "two"), "the new version")
+        assert server.get("/b") == (200, "b")
+        write_application(folder, "c", "c")
+        wait_for(lambda: server.get("/c") == (200, "c"), "a new application")
+        shutil.rmtree(Path(folder) / "c")
+        wait_for(lambda: server.get("/c")[0] == 404, "an application that is gone")
+        assert not has_line(server.lines, "Replaced: b"), "what has not changed is not touched"
+
+
+@test
+def watch_takes_changes_while_it_is_busy_with_others(binary, folder):
+    write_application(folder, "a", "0")
+    with Server(binary, "--watch", folder) as server:
+        for n in range(1, 40):
+            write_esql(folder, "a", str(n))
+            time.sleep(0.02)
+        wait_for(lambda: server.get("/a") == (200, "39"), "the last version")
+
+
+@test
+def deploy_under_load_loses_nothing(binary, folder):
+    """A short form of the soak."""
+    report = soak(binary, folder, redeployments=60, clients=4, pause_s=0.01)
+    assert report["asked"] > 100, report
+
+
+@test
+def urls_move_between_applications_without_a_gap(binary, folder):
+    """Two applications swap their URLs in each version: nobody meets a 404."""
+    write_application(folder, "a", "left", "/left")
+    write_application(folder, "b", "right", "/right")
+    with Server(binary, folder) as server:
+        with Load(server.port, "/left", lambda answer, _: answer == "left") as load:
+            for n in range(20):
+                left, right = ("b", "a") if n % 2 == 0 else ("a", "b")
+                write_application(folder, left, "left", "/left")
+                write_application(folder, right, "right", "/right")
+                done = server.command("deploy", folder)
+                assert done.returncode == 0, done.stderr
+        assert not load.wrong, load.wrong[:3]
+        assert server.get("/right")[1] == "right"
+
+
+@test
+def slow_requests_end_on_their_version(binary, folder):
+    write_application(folder, "a", "old", before="CALL SLEEP(700);")
+    with Server(binary, folder) as server:
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(server.get("/a"))) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        flow = "/apiv2/applications/a/messageflows/F"
+        wait_for(lambda: server.admin("GET", flow)[1]["active"]["threadsInUse"] > 0, "a request in the flow")
+        time.sleep(0.05)  # those behind it wait for the instance by now
+        write_application(folder, "a", "new")
+        done = server.command("deploy", Path(folder) / "a")
+        assert done.returncode == 0, done.stderr
+        assert server.get("/a") == (200, "new"), "new messages do not wait for old ones"
+        assert server.draining() == 1
+        for thread in threads:
+            thread.join(30)
+        assert sorted(set(answers)) == [(200, "old")], answers
+        wait_for(lambda: server.draining() == 0, "the end of the old version")
+
+
+@test
+def deploy_of_a_bar_with_errors_changes_nothing(binary, folder):
+    write_application(folder, "a", "one")
+    next_folder = Path(folder) / "next"
+    write_application(next_folder, "a", "two")
+    bar = make_bar(next_folder, "a", Path(folder) / "a.bar")
+    with Server(binary, Path(folder) / "a") as server:
+        trial = server.command("deploy", bar, "--dry-run")
+        assert "Would replace: a" in trial.stdout, trial.stdout
+        assert server.get("/a") == (200, "one")
+        done = server.command("deploy", bar)
+        assert done.returncode == 0 and "Replaced: a" in done.stdout, done.stdout + done.stderr
+        assert server.get("/a") == (200, "two")
+        assert "Nothing has changed" in server.command("deploy", bar).stdout
+        (next_folder / "a" / "M.esql").write_text("CREATE nonsense")
+        done = server.command("deploy", next_folder / "a")
+        assert done.returncode == 1, done.stdout
+        assert f"{next_folder}/a/M.esql:1:" in done.stderr, done.stderr
+        assert server.get("/a") == (200, "two")
+        done = server.command("undeploy", "a")
+        assert done.returncode == 0, done.stderr
+        assert server.get("/a")[0] == 404
+        assert server.command("undeploy", "a").returncode == 1
+
+
+@test
+def the_rest_interface_is_that_of_the_product(binary, folder):
+    write_application(folder, "a", "one")
+    next_folder = Path(folder) / "next"
+    write_application(next_folder, "b", "b")
+    bar = make_bar(next_folder, "b", Path(folder) / "b.bar").read_bytes()
+    with Server(binary, Path(folder) / "a") as server:
+        status, reply = server.admin("POST", "/apiv2/deploy", bar, {"Content-Type": "application/octet-stream"})
+        assert status == 200 and reply["type"] == "responseLog", reply
+        assert reply["LogEntry"][0]["message"]["number"] == 9332, reply
+        names = [child["name"] for child in server.admin("GET", "/apiv2/applications")[1]["children"]]
+        assert names == ["a", "b"], names
+        flow = server.admin("GET", "/apiv2/applications/a/messageflows/F")[1]
+        assert flow["active"] == {"isRunning": True, "state": "started", "threadsInUse": 0,
+                                  "threadsCapacity": 1}, flow["active"]
+        assert server.admin("POST", flow["actions"]["available"]["stop"])[0] == 200
+        flow = server.admin("GET", flow["uri"])[1]
+        assert not flow["active"]["isRunning"] and "start" in flow["actions"]["available"], flow
+        assert server.admin("POST", "/apiv2/applications/a/start")[0] == 200
+        assert server.get("/a") == (200, "one")
+        form = b'--x\r\nContent-Disposition: form-data; name="f"; filename="b.bar"\r\n\r\n' + bar + b"\r\n--x--\r\n"
+        status, reply = server.admin("POST", "/apiv2/deploy", form,
+                                     {"Content-Type": "multipart/form-data; boundary=x"})
+        assert status == 200 and reply["count"] == 0, reply
+        assert server.admin("DELETE", "/apiv2/applications/b")[0] == 200
+        assert server.admin("GET", "/apiv2/applications/b")[0] == 404
+        assert server.admin("POST", "/apiv2/deploy", b"no archive")[0] == 400
+        assert server.admin("POST", "/apiv2/applications/x/start")[0] == 404
+        assert server.admin("POST", "/apiv2/deploy", bar, {"Origin": "http://evil.example"})[0] == 403
+        assert server.admin("GET", "/apiv2", headers={"Host": "evil.example"})[0] == 403
+
+
+@test
+def hostile_archives_are_refused(binary, folder):
+    write_application(folder, "a", "one")
+    target = Path(folder) / "x.bar"
+    with Server(binary, Path(folder) / "a") as server:
+        for name in ("../evil.appzip", ".appzip", "..appzip", "...appzip"):
+            with zipfile.ZipFile(target, "w") as archive:
+                inner = Path(folder) / "inner.zip"
+                with zipfile.ZipFile(inner, "w") as inside:
+                    inside.writestr("application.descriptor", "<appDescriptor/>")
+                archive.write(inner, name)
+            status, reply = server.admin("POST", "/apiv2/deploy", target.read_bytes())
+            assert status in (400, 422), (name, status, reply)
+        # Nested archives of zeros: small to send, more than 1 GiB unpacked.
+        zeros = Path(folder) / "zeros.zip"
+        with zipfile.ZipFile(zeros, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("zeros.esql", bytes(100 << 20))
+        with zipfile.ZipFile(target, "w") as archive:
+            for n in range(12):
+                archive.write(zeros, f"a{n}.appzip")
+        status, reply = server.admin("POST", "/apiv2/deploy", target.read_bytes())
+        assert status == 400 and reply["code"] == "MS1061", (status, reply)
+        assert server.get("/a") == (200, "one")
+        assert server.memory_kib() < 2_500_000
+
+
+@test
+def flows_start_and_stop(binary, folder):
+    write_application(folder, "a", "one")
+    write_application(folder, "b", "b")
+    with Server(binary, folder) as server:
+        done = server.command("stop", "F")
+        assert done.returncode == 1 and "a/F" in done.stderr and "b/F" in done.stderr, done.stderr
+        assert server.command("stop", "F", "--application", "a").returncode == 0
+        assert server.get("/a")[0] == 404 and server.get("/b")[0] == 200
+        write_esql(folder, "a", "two")
+        assert server.command("deploy", Path(folder) / "a").returncode == 0
+        assert server.get("/a")[0] == 404, "a stopped flow stays so in the next version"
+        assert server.command("start", "F", "--application", "a").returncode == 0
+        assert server.get("/a") == (200, "two")
+        assert server.command("stop", "--application", "b").returncode == 0
+        assert server.get("/b")[0] == 404
+        assert server.command("start", "nix").returncode == 1
+
+
+@test
+def a_work_directory_keeps_what_is_deployed(binary, folder):
+    work = Path(folder) / "work"
+    made = subprocess.run([binary, "create-workdir", work], capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    next_folder = Path(folder) / "next"
+    write_application(next_folder, "a", "one")
+    with Server(binary, "--work-dir", work) as server:
+        assert server.command("deploy", next_folder / "a").returncode == 0
+        assert server.get("/a") == (200, "one")
+    with Server(binary, "--work-dir", work) as server:
+        assert server.get("/a") == (200, "one")
+        assert server.command("undeploy", "a").returncode == 0
+    assert not (work / "run" / "a").exists()
+
+
+@test
+def a_work_directory_is_whole_after_kill(binary, folder):
+    """Killed at random instants of deployments, a server starts with either version, whole."""
+    work = Path(folder) / "work"
+    subprocess.run([binary, "create-workdir", work], capture_output=True, check=True)
+    seed = random.randrange(1 << 30)
+    print(f"    seed {seed}")
+    rng = random.Random(seed)
+    bars = {}
+    for version in ("one", "two"):
+        next_folder = Path(folder) / version
+        write_application(next_folder, "a", version)
+        for n in range(40):  # takes its time to write
+            (next_folder / "a" / f"r{n}.txt").write_text(version)
+        bars[version] = make_bar(next_folder, "a", Path(folder) / f"{version}.bar").read_bytes()
+    server = Server(binary, "--work-dir", work)
+    assert server.admin("POST", "/apiv2/deploy", bars["one"])[0] == 200
+    survived = set()
+    for n in range(12):
+        version = "two" if n % 2 == 0 else "one"
+
+        def deploy(server=server, version=version):
+            try:
+                server.admin("POST", "/apiv2/deploy", bars[version])
+            except OSError:
+                pass
+
+        thread = threading.Thread(target=deploy)
+        thread.start()
+        time.sleep(rng.uniform(0, 0.03))
+        server.stop(signal.SIGKILL)
+        thread.join()
+        server = Server(binary, "--work-dir", work)
+        status, answer = server.get("/a")
+        assert status == 200 and answer in ("one", "two"), (status, answer)
+        texts = {path.read_text() for path in (work / "run" / "a").glob("r*.txt")}
+        assert texts == {answer}, (answer, texts)
+        assert not (work / "run" / ".deploying").exists()
+        survived.add(answer)
+    server.stop()
+
+
+@test
+def a_second_server_runs_without_the_usual_admin_port(binary, folder):
+    write_application(folder, "a", "one")
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(("127.0.0.1", 7600))
+            taken.listen()
+        except OSError:
+            pass  # another server has it, which is as good
+        command = [binary, "run", "--http-port", "0", str(folder)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = ""
+        for line in process.stdout:
+            if "Ready" in line:
+                break
+        process.send_signal(signal.SIGTERM)
+        errors = process.communicate(timeout=60)[1]
+        assert "Ready" in line and "MS2006" in errors, line + errors
+        asked = subprocess.run(command + ["--admin-port", "7600"], capture_output=True, text=True, timeout=60,
+                               check=False)
+        assert asked.returncode == 1 and "MS2000E" in asked.stderr, asked.stderr
+
+
+def main():
+    binary = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("MILLSTREAM", "build/release/millstream")
+    names = sys.argv[2:]
+    passed = failed = 0
+    for function in TESTS:
+        if names and not any(name in function.__name__ for name in names):
+            continue
+        with tempfile.TemporaryDirectory(prefix="ms_redeploy_") as folder:
+            start = time.monotonic()
+            try:
+                function(os.path.abspath(binary), folder)
+                passed += 1
+                print(f"ok   {function.__name__} ({time.monotonic() - start:.1f} s)")
+            except Exception:  # pylint: disable=broad-except
+                failed += 1
+                print(f"FAIL {function.__name__}")
+                traceback.print_exc()
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
