@@ -118,21 +118,21 @@ def module(name, body):
 
 # REST.Input as JSON: what stands below a parameter as "name=value;".
 ECHO = module("Echo", """
-		DECLARE input REFERENCE TO InputLocalEnvironment.REST.Input;
-		SET OutputRoot.JSON.Data.method = input.Method;
-		SET OutputRoot.JSON.Data.operation = input.Operation;
-		SET OutputRoot.JSON.Data.path = input.Path;
-		SET OutputRoot.JSON.Data.uri = input.URI;
-		CREATE FIELD OutputRoot.JSON.Data.parameters IDENTITY (JSON.Object)parameters;
-		CREATE FIELD OutputRoot.JSON.Data.parts IDENTITY (JSON.Object)parts;
-		FOR p AS input.Parameters.*[] DO
-			DECLARE name CHARACTER FIELDNAME(p);
-			SET OutputRoot.JSON.Data.parameters.{name} = FIELDVALUE(p);
-			FOR part AS p.*[] DO
-				SET OutputRoot.JSON.Data.parts.{name} = COALESCE(OutputRoot.JSON.Data.parts.{name}, '')
-					|| FIELDNAME(part) || '=' || CAST(FIELDVALUE(part) AS CHARACTER) || ';';
-			END FOR;
-		END FOR;
+        DECLARE input REFERENCE TO InputLocalEnvironment.REST.Input;
+        SET OutputRoot.JSON.Data.method = input.Method;
+        SET OutputRoot.JSON.Data.operation = input.Operation;
+        SET OutputRoot.JSON.Data.path = input.Path;
+        SET OutputRoot.JSON.Data.uri = input.URI;
+        CREATE FIELD OutputRoot.JSON.Data.parameters IDENTITY (JSON.Object)parameters;
+        CREATE FIELD OutputRoot.JSON.Data.parts IDENTITY (JSON.Object)parts;
+        FOR p AS input.Parameters.*[] DO
+            DECLARE name CHARACTER FIELDNAME(p);
+            SET OutputRoot.JSON.Data.parameters.{name} = FIELDVALUE(p);
+            FOR part AS p.*[] DO
+                SET OutputRoot.JSON.Data.parts.{name} = COALESCE(OutputRoot.JSON.Data.parts.{name}, '')
+                    || FIELDNAME(part) || '=' || CAST(FIELDVALUE(part) AS CHARACTER) || ';';
+            END FOR;
+        END FOR;
 """)
 
 
@@ -273,25 +273,25 @@ def write_client(root):
     write_async_flows(folder)
     # Where the back end is, the client of the test says; so it does for the operation.
     prepare = """
-		SET OutputRoot.JSON = InputRoot.JSON;
-		DECLARE request REFERENCE TO OutputLocalEnvironment;
-		CREATE LASTCHILD OF OutputLocalEnvironment.Destination.REST AS request NAME 'Request';
-		SET request.BaseURL = InputRoot.HTTPInputHeader."X-Base";
-		SET request.Timeout = 5;
-		IF InputRoot.JSON.Data.operation IS NOT NULL THEN
-			SET request.Operation = InputRoot.JSON.Data.operation;
-		END IF;
-		IF InputRoot.JSON.Data.override IS NOT NULL THEN
-			SET request.Parameters.id = InputRoot.JSON.Data.override;
-		END IF;
+        SET OutputRoot.JSON = InputRoot.JSON;
+        DECLARE request REFERENCE TO OutputLocalEnvironment;
+        CREATE LASTCHILD OF OutputLocalEnvironment.Destination.REST AS request NAME 'Request';
+        SET request.BaseURL = InputRoot.HTTPInputHeader."X-Base";
+        SET request.Timeout = 5;
+        IF InputRoot.JSON.Data.operation IS NOT NULL THEN
+            SET request.Operation = InputRoot.JSON.Data.operation;
+        END IF;
+        IF InputRoot.JSON.Data.override IS NOT NULL THEN
+            SET request.Parameters.id = InputRoot.JSON.Data.override;
+        END IF;
 """
     show = """
-		SET OutputRoot.JSON.Data.answer = InputRoot.JSON.Data;
-		DECLARE written REFERENCE TO InputLocalEnvironment.WrittenDestination.REST;
-		SET OutputRoot.JSON.Data.method = written.Method;
-		SET OutputRoot.JSON.Data.status = COALESCE(written.StatusCode, InputLocalEnvironment.REST.Response.StatusCode);
-		SET OutputRoot.JSON.Data.bytes = COALESCE(written.ResponseBodySize, InputLocalEnvironment.REST.Response.ResponseBodySize);
-		SET OutputRoot.JSON.Data.context = Environment.REST.UserContext.mine;
+        SET OutputRoot.JSON.Data.answer = InputRoot.JSON.Data;
+        DECLARE written REFERENCE TO InputLocalEnvironment.WrittenDestination.REST;
+        SET OutputRoot.JSON.Data.method = written.Method;
+        SET OutputRoot.JSON.Data.status = COALESCE(written.StatusCode, InputLocalEnvironment.REST.Response.StatusCode);
+        SET OutputRoot.JSON.Data.bytes = COALESCE(written.ResponseBodySize, InputLocalEnvironment.REST.Response.ResponseBodySize);
+        SET OutputRoot.JSON.Data.context = Environment.REST.UserContext.mine;
 """
     write(os.path.join(folder, "Client.esql"),
           module("Prepare", prepare) + module("Show", show) +

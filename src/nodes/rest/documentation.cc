@@ -1,4 +1,5 @@
 // The documentation page, and the document as it is served.
+#include "base/markup.h"
 #include "nodes/rest/rest_api.h"
 
 namespace millstream::nodes::rest {
@@ -6,28 +7,7 @@ namespace {
 
 namespace json = base::json;
 
-std::string escape_html(std::string_view s) {
-  std::string out;
-  for (char c : s) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
+using base::escape_markup;
 
 constexpr const char* kStyle =
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
@@ -93,7 +73,7 @@ std::string_view place_text(model::ParameterPlace place) {
 
 void append_row(std::string& out, std::initializer_list<std::string_view> cells) {
   out += "<tr>";
-  for (std::string_view c : cells) out += "<td>" + escape_html(c) + "</td>";
+  for (std::string_view c : cells) out += "<td>" + escape_markup(c) + "</td>";
   out += "</tr>\n";
 }
 
@@ -107,11 +87,12 @@ void append_media_types(std::string& out, std::string_view what, std::string_vie
 
 void append_operation(std::string& out, const model::Operation& o, std::string_view base_path) {
   const std::string method = lower(o.method);
-  out += "<details id=\"" + escape_html(o.id) + "\"><summary><span class=\"m " + method + "\">" +
-         o.method + "</span> <code>" + escape_html(base_path) + escape_html(o.path) + "</code> " +
-         escape_html(o.summary) + (o.is_deprecated ? " (deprecated)" : "") + "</summary>\n";
-  if (!o.description.empty()) out += "<p>" + escape_html(o.description) + "</p>\n";
-  out += "<p class=\"v\">Operation " + escape_html(o.id) + "</p>\n";
+  out += "<details id=\"" + escape_markup(o.id) + "\"><summary><span class=\"m " + method + "\">" +
+         o.method + "</span> <code>" + escape_markup(base_path) + escape_markup(o.path) +
+         "</code> " + escape_markup(o.summary) + (o.is_deprecated ? " (deprecated)" : "") +
+         "</summary>\n";
+  if (!o.description.empty()) out += "<p>" + escape_markup(o.description) + "</p>\n";
+  out += "<p class=\"v\">Operation " + escape_markup(o.id) + "</p>\n";
   if (!o.parameters.empty()) {
     out += "<table><tr><th>Parameter</th><th>In</th><th>Type</th><th></th></tr>\n";
     for (const model::Parameter& p : o.parameters) {
@@ -136,20 +117,21 @@ void append_operation(std::string& out, const model::Operation& o, std::string_v
 
 std::string documentation_page(const model::ApiDocument& document, std::string_view base_path,
                                std::string_view document_name) {
-  const std::string title = escape_html(document.title().empty() ? "REST API" : document.title());
+  const std::string title = escape_markup(document.title().empty() ? "REST API" : document.title());
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
       "content=\"width=device-width,initial-scale=1\"><title>" +
       title + "</title><style>" + kStyle + "</style></head><body>\n<h1>" + title +
-      "</h1><p class=\"v\">Version " + escape_html(document.version()) + ", at <code>" +
-      escape_html(base_path.empty() ? "/" : base_path) + "</code>. The document: ";
+      "</h1><p class=\"v\">Version " + escape_markup(document.version()) + ", at <code>" +
+      escape_markup(base_path.empty() ? "/" : base_path) + "</code>. The document: ";
   if (!document_name.empty()) {
-    const std::string link = escape_html(std::string(base_path) + "/" + std::string(document_name));
-    out += "<a href=\"" + link + "\">" + escape_html(document_name) + "</a>, ";
+    const std::string link =
+        escape_markup(std::string(base_path) + "/" + std::string(document_name));
+    out += "<a href=\"" + link + "\">" + escape_markup(document_name) + "</a>, ";
   }
-  out += "<a href=\"" + escape_html(base_path) + "/openapi.json\">as JSON</a>.</p>\n";
+  out += "<a href=\"" + escape_markup(base_path) + "/openapi.json\">as JSON</a>.</p>\n";
   if (!document.description().empty()) {
-    out += "<p>" + escape_html(document.description()) + "</p>\n";
+    out += "<p>" + escape_markup(document.description()) + "</p>\n";
   }
   for (const model::Operation& o : document.operations()) append_operation(out, o, base_path);
   return out + "</body></html>\n";
