@@ -28,6 +28,8 @@ ssize_t TlsChannel::receive(char* data, size_t size) {
     const TlsEngine::Outcome outcome = engine_->read(data, size, &got);
     engine_->keep_input();
     if (!engine_->output().empty()) flush();  // the handshake, or an alert
+    // Who makes us answer and does not read the answers must not fill the memory.
+    if (engine_->output().size() > kUnreadBytesMax) is_broken_ = true;
     switch (outcome) {
       case TlsEngine::Outcome::kDone:
         return static_cast<ssize_t>(got);

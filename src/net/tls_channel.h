@@ -14,8 +14,9 @@ namespace millstream::net {
 
 class TlsChannel {
  public:
-  static constexpr size_t kReceiveBytes = 32 * 1024;  // of ciphertext in one call
-  static constexpr size_t kSendBytes = 64 * 1024;     // of plain text in one call
+  static constexpr size_t kReceiveBytes = 32 * 1024;      // of ciphertext in one call
+  static constexpr size_t kSendBytes = 64 * 1024;         // of plain text in one call
+  static constexpr size_t kUnreadBytesMax = 1024 * 1024;  // beyond: the connection is broken
 
   // Null when memory is short.
   static std::unique_ptr<TlsChannel> accept(int fd, std::shared_ptr<const TlsContext> context);

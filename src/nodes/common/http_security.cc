@@ -20,11 +20,16 @@ std::string HttpClientSecurity::stamps() const {
 
 HttpClientSecurity::ContextPtr HttpClientSecurity::find(const std::string& key) {
   const int64_t now_ns = base::system_clock().monotonic_ns();
+  bool is_due = false;
+  {
+    std::lock_guard lock(mutex_);
+    is_due = now_ns - checked_ns_ >= kRecheckNs;
+    if (is_due) checked_ns_ = now_ns;
+  }
+  std::string found = is_due ? stamps() : std::string();
   std::lock_guard lock(mutex_);
-  if (now_ns - checked_ns_ >= kRecheckNs) {
-    checked_ns_ = now_ns;
-    std::string found = stamps();
-    if (found != known_stamps_) contexts_.clear();
+  if (is_due && found != known_stamps_) {
+    contexts_.clear();
     known_stamps_ = std::move(found);
   }
   auto it = contexts_.find(key);

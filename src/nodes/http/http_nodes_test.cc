@@ -56,6 +56,25 @@ TEST_CASE("http: a URL belongs to one node; the same text as path and prefix are
   CHECK(listener.add({"/a", false}, std::make_shared<SilentHandler>("Second")).ok());
 }
 
+TEST_CASE("http: a URL on HTTPS is another one than that on HTTP, and needs a port") {
+  HttpListener listener;
+  Status status = listener.add({"/a", false}, std::make_shared<SilentHandler>("S"), true);
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.error().id_with_letter() == "MS1370E");
+  int opened = 0;
+  listener.set_secure_opener([&] {
+    ++opened;
+    return Status();
+  });
+  auto secure = std::make_shared<SilentHandler>("Secure");
+  CHECK(listener.add({"/a", false}, secure, true).ok());
+  CHECK(opened == 1);
+  CHECK(listener.add({"/a", false}, std::make_shared<SilentHandler>("Plain")).ok());
+  CHECK_FALSE(listener.add({"/a", false}, std::make_shared<SilentHandler>("Third"), true).ok());
+  listener.remove(secure.get());
+  CHECK(listener.add({"/a", false}, std::make_shared<SilentHandler>("Third"), true).ok());
+}
+
 constexpr base::ErrorCode kTestFault = {"BIP2951", 2951, base::ExceptionKind::kUser,
                                         base::Severity::kInfo, "user said {0}"};
 constexpr base::ErrorCode kTestNode = {"BIP2230", 2230, base::ExceptionKind::kRecoverable,
