@@ -52,6 +52,7 @@ inline constexpr size_t kDurationBuckets = std::size(kDurationBoundsUs) + 1;
 struct DurationHistogram {
   Counter buckets[kDurationBuckets];
   void record(uint64_t us) {
+    if constexpr (!kCounts) return;
     size_t i = 0;
     while (i < std::size(kDurationBoundsUs) && us > kDurationBoundsUs[i]) ++i;
     buckets[i].add();

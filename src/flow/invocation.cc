@@ -43,7 +43,7 @@ void label_error(base::Error& error, const Node& node) {
 Status Invocation::propagate(const Node& from, int output, const tree::MessageAssembly& assembly) {
   if (!from.is_wired(output)) return {};
   counters_.nodes[from.index()].outputs[static_cast<size_t>(output)].add(1);
-  if (__builtin_expect(watching_ & kObserved, 0)) {
+  if (base::kCounts && __builtin_expect(watching_ & kObserved, 0)) {
     observation_->propagates(from, output, assembly);
   }
   for (const Target& target : from.targets(output)) {
@@ -71,8 +71,9 @@ Status Invocation::run(Node& node, const tree::MessageAssembly& assembly, int in
     return status;
   }
   counters_.nodes[node.index()].invocations.add(1);
-  Status status = __builtin_expect(watching_ == 0, 1) ? node.evaluate(*this, assembly, input)
-                                                      : run_watched(node, assembly, input);
+  Status status = !base::kCounts || __builtin_expect(watching_ == 0, 1)
+                      ? node.evaluate(*this, assembly, input)
+                      : run_watched(node, assembly, input);
   if (__builtin_expect(status.ok(), 1)) return status;
   return handle_error(node, assembly, std::move(status));
 }
@@ -143,7 +144,7 @@ tree::MessageAssembly Invocation::with_exception(const Node& catcher,
 Status Invocation::run_from_input(const Node& input, const tree::MessageAssembly& assembly,
                                   size_t input_bytes) {
   FlowCounters& counters = counters_.flow;
-  const int64_t start = base::system_clock().monotonic_ns();
+  const int64_t start = base::kCounts ? base::system_clock().monotonic_ns() : 0;
   counters.input_bytes.record(input_bytes);
   counters_.nodes[input.index()].invocations.add(1);
   if (observation_) observation_->begins(input, assembly, input_bytes);
@@ -159,10 +160,12 @@ Status Invocation::run_from_input(const Node& input, const tree::MessageAssembly
   status = end_unit_of_work(std::move(status));
   if (!status.ok()) status = handle_input_error(input, assembly, std::move(status));
   if (!status.ok()) counters.processing_errors.add(1);
-  const auto elapsed_us =
-      static_cast<uint64_t>(base::system_clock().monotonic_ns() - start) / 1000;
-  counters.elapsed_us.record(elapsed_us);
-  counters.durations.record(elapsed_us);
+  if constexpr (base::kCounts) {
+    const auto elapsed_us =
+        static_cast<uint64_t>(base::system_clock().monotonic_ns() - start) / 1000;
+    counters.elapsed_us.record(elapsed_us);
+    counters.durations.record(elapsed_us);
+  }
   return end_observation(input, std::move(status));
 }
 
@@ -193,8 +196,7 @@ Status Invocation::run_failure_from_input(const Node& input, const tree::Message
 Status Invocation::handle_input_error(const Node& input, const tree::MessageAssembly& assembly,
                                       Status status) {
   if (!input.is_wired(input.failure_output()) || !is_catchable(status.error())) return status;
-  return run_branch(input, input.failure_output(),
-                    with_exception(input, assembly, status.error()));
+  return run_branch(input, input.failure_output(), with_exception(input, assembly, status.error()));
 }
 
 Status Invocation::end_unit_of_work(Status status) {

@@ -24,6 +24,7 @@ class Invocation {
 
   Invocation(Flow& flow, tree::MessageArena& arena)
       : flow_(flow), arena_(arena), counters_(flow.statistics().shard()) {
+    if constexpr (!base::kCounts) return;
     if (flow.statistics().node_data_level() != NodeDataLevel::kNone) watching_ = kTimes;
     if (__builtin_expect(!flow.observers().is_empty(), 0)) start_observation();
   }

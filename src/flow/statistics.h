@@ -34,6 +34,7 @@ class Spread {
  public:
   Counter count, total;  // since the start
   void record(uint64_t value) {
+    if constexpr (!base::kCounts) return;
     count.add();
     total.add(value);
     const uint32_t now = interval_->load(std::memory_order_relaxed);

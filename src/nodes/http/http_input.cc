@@ -253,7 +253,7 @@ void HttpInput::run(RequestRef& request, Way way) {
   if (__builtin_expect(invocation.observation() != nullptr, 0)) {
     common::note_http_origin(invocation, *request, pattern_.path + (pattern_.is_prefix ? "*" : ""));
   }
-  const int64_t cpu_start = net::fiber_cpu_ns();
+  const int64_t cpu_start = base::kCounts ? net::fiber_cpu_ns() : 0;
   const tree::MessageAssembly message = make_head(*arena, request);
   Status status = add_body(*arena, request, message);
   if (!status.ok()) {
@@ -263,8 +263,10 @@ void HttpInput::run(RequestRef& request, Way way) {
   } else {
     status = invocation.run_from_input(*this, message, request->body().size());
   }
-  flow().statistics().flow().cpu_us.record(static_cast<uint64_t>(net::fiber_cpu_ns() - cpu_start) /
-                                           1000);
+  if constexpr (base::kCounts) {
+    flow().statistics().flow().cpu_us.record(
+        static_cast<uint64_t>(net::fiber_cpu_ns() - cpu_start) / 1000);
+  }
   if (status.ok()) return;
   Status outer = base::make_error(errors::kFlowException, {flow().name(), flow().server_name()});
   const std::string summary = outer.error().id_with_letter() + ": " + outer.error().text;
