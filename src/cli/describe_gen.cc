@@ -118,6 +118,10 @@ constexpr Topic kTopics[] = {
      "The LocalEnvironment holds no label name for the RouteToLabel node.\n"
      "\n"
      "Error, MessageException. Set LocalEnvironment.Destination.RouterList.DestinationData[n].labelName upstream, and let the Compute node's mode include LocalEnvironment.\n"},
+    {"error", "BIP4601", "The Timeout Control Node '{0}' failed to navigate to the message location specified. The location specified was: '{1}'.",
+     "The Timeout Control Node '{0}' failed to navigate to the message location specified. The location specified was: '{1}'.\n"
+     "\n"
+     "Error, MessageException. The timeout request is not where requestLocation says. A Compute node passes a LocalEnvironment that it made only with compute mode LocalEnvironment or one that contains it.\n"},
     {"error", "BIP4621", "Exception condition detected on input node: '{0}'.",
      "Exception condition detected on input node: '{0}'.\n"
      "\n"
@@ -126,6 +130,10 @@ constexpr Topic kTopics[] = {
      "XML parse error: {0} (line {1}, column {2}, offset {3}).\n"
      "\n"
      "Error, ParserException. Correct the document at the place that the message names; line and column count from 1, the offset in bytes from 0.\n"},
+    {"error", "BIP5063", "The Scheduler node '{0}' was unable to parse the cron expression '{1}': {2}.",
+     "The Scheduler node '{0}' was unable to parse the cron expression '{1}': {2}.\n"
+     "\n"
+     "Error, found while loading. Five fields: minute (0-59), hour (0-23 or *), day of the month (1-31 or *), * and *.\n"},
     {"error", "BIP5701", "JSON parsing failed at line {0}, column {1} (byte {2}): {3}.",
      "JSON parsing failed at line {0}, column {1} (byte {2}): {3}.\n"
      "\n"
@@ -1366,6 +1374,46 @@ constexpr Topic kTopics[] = {
      "The answers to {0} asynchronous requests are awaited already; no more are sent.\n"
      "\n"
      "Error, RecoverableException. The other side answers too slowly. Lower timeoutForServer, or limit what comes in.\n"},
+    {"error", "MS1935", "The timeout request cannot be used: {0}.",
+     "The timeout request cannot be used: {0}.\n"
+     "\n"
+     "Error, MessageException. Fields are Action (SET or CANCEL), Identifier, StartDate (TODAY or yyyy-mm-dd), StartTime (NOW or hh:mm:ss), Interval (seconds), Count (above 0, or -1), IgnoreMissed and AllowOverwrite (TRUE or FALSE).\n"},
+    {"error", "MS1936", "The timeout request '{0}' begins at {1}, which is more than {2} seconds ago.",
+     "The timeout request '{0}' begins at {1}, which is more than {2} seconds ago.\n"
+     "\n"
+     "Error, MessageException. Times that have just passed mean now; older ones are probably a mistake. StartTime is in the server's time zone.\n"},
+    {"error", "MS1937", "There is a timeout request '{0}' already, and AllowOverwrite is FALSE.",
+     "There is a timeout request '{0}' already, and AllowOverwrite is FALSE.\n"
+     "\n"
+     "Error, MessageException. CANCEL the former one, use another Identifier, or set AllowOverwrite to TRUE.\n"},
+    {"error", "MS1938", "The timeout request '{0}' could not be {1}.",
+     "The timeout request '{0}' could not be {1}.\n"
+     "\n"
+     "Error, RecoverableException. The nested exception says why, for example a full disk. The timers are in state/timers.db of the work directory.\n"},
+    {"error", "MS1939", "There are {0} timeout requests already; no more are stored.",
+     "There are {0} timeout requests already; no more are stored.\n"
+     "\n"
+     "Error, RecoverableException. Flows probably set timeouts that never end (Count -1) under ever new identifiers.\n"},
+    {"error", "MS1940", "There are no timers in this process for node '{0}'.",
+     "There are no timers in this process for node '{0}'.\n"
+     "\n"
+     "Error, found while loading. Start the flow with `millstream run`.\n"},
+    {"error", "MS1941", "The TimeoutNotification nodes '{0}' and '{1}' have the same unique identifier '{2}'.",
+     "The TimeoutNotification nodes '{0}' and '{1}' have the same unique identifier '{2}'.\n"
+     "\n"
+     "Error, found while loading. Give one of the two another identifier, and its TimeoutControl nodes too.\n"},
+    {"error", "MS1942", "Timeout requests of '{0}' are kept in memory only, because there is no work directory; they end with the server.",
+     "Timeout requests of '{0}' are kept in memory only, because there is no work directory; they end with the server.\n"
+     "\n"
+     "Warning, RecoverableException. Start the server with --work-dir to keep them.\n"},
+    {"error", "MS1943", "The days '{0}' of the Scheduler node '{1}' cannot be used: '{2}' is not a day such as MON.",
+     "The days '{0}' of the Scheduler node '{1}' cannot be used: '{2}' is not a day such as MON.\n"
+     "\n"
+     "Error, found while loading. Write the names of days with commas between them: MON,TUE,WED,THU,FRI,SAT,SUN.\n"},
+    {"error", "MS1944", "The unique identifier '{0}' refers to a Timer policy, which is not supported.",
+     "The unique identifier '{0}' refers to a Timer policy, which is not supported.\n"
+     "\n"
+     "Error, found while loading. Write the identifier itself, and the interval into the node.\n"},
     {"error", "MS2000", "Cannot listen on {0}:{1}: {2}.",
      "Cannot listen on {0}:{1}: {2}.\n"
      "\n"
@@ -3088,6 +3136,45 @@ constexpr Topic kTopics[] = {
      "```sql\n"
      "SET OutputLocalEnvironment.Destination.RouterList.DestinationData[1].labelName = 'premium';\n"
      "```\n"},
+    {"node", "Scheduler", "ComIbmScheduler",
+     "Starts the flow at intervals or at times of the calendar. The message is JSON.Data with lastEventTime, currentEventTime and scheduleIdentifier; the same is in LocalEnvironment.Scheduler.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmScheduler` |\n"
+     "| Type in exception lists | `ComIbmSchedulerNode` |\n"
+     "| Type in statistics | `SchedulerNode` |\n"
+     "| Family | timer |\n"
+     "| Support | partial |\n"
+     "| Since | 0.2 |\n"
+     "| Input terminals | none |\n"
+     "| Output terminals | `failure`, `out`, `catch` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `scheduleIdentifier` | string |  | Text for the message. |\n"
+     "| `scheduleType` | `interval`, `calendar` | `interval` | Which of the properties below count. |\n"
+     "| `interval` | integer | `1` | Number of units between two events. |\n"
+     "| `unit` | `second`, `minute`, `hour` | `minute` | Unit of the interval. |\n"
+     "| `cronExp` | string | `00 * * * *` | Calendar: minute (0-59), hour (0-23 or *), day of the month (1-31 or *), * and *. |\n"
+     "| `days` | string | `MON,TUE,WED,THU,FRI,SAT,SUN` | Days of the week on which an interval schedule runs; without effect on a calendar schedule, as in the product. |\n"
+     "| `timeZone` | string | `UTC` | Zone of the calendar and of the days, as in Europe/Paris. |\n"
+     "| `runOnceOnCheck` | boolean | `false` | Also one event when the flow starts. |\n"
+     "| `messageType` | `scheduler`, `timeout`, `recordedMessage` | `scheduler` | The message: as above, or empty with LocalEnvironment.TimeoutRequest as of a TimeoutNotification node. `recordedMessage` is refused at load: recorded messages are not supported yet. |\n"
+     "| `messageAssembly` | string |  | File of a recorded message. Accepted, without effect. |\n"
+     "| `retryMechanism` | `failure`, `shortRetry`, `shortAndLongRetry` | `failure` | What happens after an exception. Any other value than the default is refused at load: retries are not supported yet. |\n"
+     "| `retryThreshold` | string |  | Number of short retries. Accepted, without effect. |\n"
+     "| `shortRetryInterval` | string |  | Time between short retries. Accepted, without effect. |\n"
+     "| `longRetryInterval` | string |  | Time between long retries. Accepted, without effect. |\n"
+     "| `additionalInstances` | integer | `0` | Instances of the node's own pool; those of the flow count. Accepted, without effect. |\n"
+     "| `componentLevel` | string |  | flow or node: whose instances are used. Accepted, without effect. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- An event that comes while the flow is still busy with the last one is left out.\n"
+     "- A time that a change of the clock skips counts as the one an hour later; of a time that comes twice the first counts.\n"},
     {"node", "Throw", "ComIbmThrow",
      "Throws a UserException with the number and text of its properties.\n"
      "\n"
@@ -3109,6 +3196,84 @@ constexpr Topic kTopics[] = {
      "| `messageNumber` | integer | `3001` | Number of the exception. |\n"
      "| `messageText` | string |  | Goes into the exception as its insert. |\n"
      "| `messageCatalog` | string |  | Catalogue of the number; BIPmsgs when empty. |\n"},
+    {"node", "TimeoutControl", "ComIbmTimeoutControl",
+     "Sets or cancels a timeout: the request says when, and the message is stored. A controlled TimeoutNotification node with the same unique identifier sends the stored message into its flow at that time. The message itself goes on to out unchanged.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmTimeoutControl` |\n"
+     "| Type in exception lists | `ComIbmTimeoutControlNode` |\n"
+     "| Type in statistics | `TimeoutControlNode` |\n"
+     "| Family | timer |\n"
+     "| Support | partial |\n"
+     "| Since | 0.2 |\n"
+     "| Input terminals | `in` |\n"
+     "| Output terminals | `failure`, `out` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `uniqueIdentifier` | string |  | Identifier that the TimeoutNotification node has too. Required. |\n"
+     "| `requestLocation` | field ref | `InputLocalEnvironment.TimeoutRequest` | Field reference of the timeout request. |\n"
+     "| `requestPersistence` | `automatic`, `yes`, `no` | `automatic` | Whether the request survives a restart of the server: automatic and yes do, no does not. |\n"
+     "| `storedMessageLocation` | string |  | Part of the message to store. Any other value than the default is refused at load: only whole messages are stored; leave the property empty. |\n"
+     "| `messageDomain` | string |  | Domain that the stored body is parsed in when it comes back; empty: that which it has. |\n"
+     "| `messageSet` | string |  | Library of the message model. Accepted, without effect. |\n"
+     "| `messageType` | string |  | Message of the model. Accepted, without effect. |\n"
+     "| `messageFormat` | string |  | Physical format. Accepted, without effect. |\n"
+     "| `queuePrefix` | string |  | Names a queue of the product; requests are kept in the work directory. Accepted, without effect. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- No queue manager and no MQMD are needed. Requests are stored in state/timers.db of the work directory; without one they are kept in memory.\n"
+     "- SET is on disk before the message goes on, counts from the end of the flow's transaction, and is undone when that is rolled back. CANCEL is done at its end.\n"
+     "- With requestPersistence automatic a request survives a restart whatever the persistence of the message.\n"
+     "- References to Timer policies in uniqueIdentifier are refused.\n"
+     "\n"
+     "## Example: A request in ESQL\n"
+     "\n"
+     "`SET OutputLocalEnvironment.TimeoutRequest.Action = 'SET';` with `.Identifier = 'order-7'`, `.StartDate = '2026-12-24'` and\n"
+     "`.StartTime = '18:00:00'`: the message comes back once, at that time.\n"},
+    {"node", "TimeoutNotification", "ComIbmTimeoutNotification",
+     "Starts the flow at times: every timeoutInterval seconds with an empty message (automatic), or with the messages that TimeoutControl nodes with the same unique identifier have stored (controlled). LocalEnvironment.TimeoutRequest says which one.\n"
+     "\n"
+     "| | |\n"
+     "|---|---|\n"
+     "| Type in `.msgflow` files | `ComIbmTimeoutNotification` |\n"
+     "| Type in exception lists | `ComIbmTimeoutNotificationNode` |\n"
+     "| Type in statistics | `TimeoutNotificationNode` |\n"
+     "| Family | timer |\n"
+     "| Support | partial |\n"
+     "| Since | 0.2 |\n"
+     "| Input terminals | none |\n"
+     "| Output terminals | `failure`, `out`, `catch` |\n"
+     "\n"
+     "## Properties\n"
+     "\n"
+     "| Property | Type | Default | Meaning |\n"
+     "|---|---|---|---|\n"
+     "| `uniqueIdentifier` | string |  | Identifier that the TimeoutControl nodes have too. Required. |\n"
+     "| `operationMode` | `automatic`, `controlled` | `automatic` | By its own interval, or by the requests of TimeoutControl nodes. |\n"
+     "| `timeoutInterval` | integer | `1` seconds | Time between two messages (automatic). |\n"
+     "| `transactionMode` | `yes`, `automatic`, `no` | `yes` | yes and automatic: an event counts as done when its flow has ended, and is repeated when the server ends in between. no: it counts as done before its flow begins. |\n"
+     "| `validateTiming` | string |  | Stored messages are parsed already. Accepted, without effect. |\n"
+     "| `validateMaster` | string |  | Stored messages are parsed already. Accepted, without effect. |\n"
+     "| `validateFailureAction` | string |  | What happens when validation fails. Accepted, without effect. |\n"
+     "| `parserXmlnscBuildTreeUsingXMLSchema` | boolean | `false` | Stored messages are parsed already. Accepted, without effect. |\n"
+     "| `parserXmlnscUseForXmlnsDomain` | boolean | `false` | Stored messages are parsed already. Accepted, without effect. |\n"
+     "| `parserXmlnscMixedContentRetainMode` | string |  | Stored messages are parsed already. Accepted, without effect. |\n"
+     "| `parserXmlnscCommentsRetainMode` | string |  | Stored messages are parsed already. Accepted, without effect. |\n"
+     "| `parserXmlnscProcessingInstructionsRetainMode` | string |  | Stored messages are parsed already. Accepted, without effect. |\n"
+     "| `queuePrefix` | string |  | Names a queue of the product; requests are kept in the work directory. Accepted, without effect. |\n"
+     "| `additionalInstances` | integer | `0` | Instances of the node's own pool; those of the flow count. Accepted, without effect. |\n"
+     "| `componentLevel` | string |  | flow or node: whose instances are used. Accepted, without effect. |\n"
+     "\n"
+     "## Limitations\n"
+     "\n"
+     "- Automatic: the first message comes when the flow starts. Times are on a grid from there, without drift; one that comes while the flow is still busy is left out.\n"
+     "- An event whose flow ends with an exception that no terminal takes is logged and counts as done.\n"
+     "- References to Timer policies in uniqueIdentifier are refused.\n"},
     {"node", "Trace", "ComIbmTrace",
      "Writes a text with parts of the message to a file, the server's log or the user trace. Every ${...} in the pattern is an ESQL expression; a field reference to a folder shows the tree below it.\n"
      "\n"

@@ -77,8 +77,17 @@ Result<std::unique_ptr<flow::Node>> create_route(flow::NodeBuildContext& context
 namespace millstream::nodes::routing {
 Result<std::unique_ptr<flow::Node>> create_route_to_label(flow::NodeBuildContext& context);
 }
+namespace millstream::nodes::timer {
+Result<std::unique_ptr<flow::Node>> create_scheduler(flow::NodeBuildContext& context);
+}
 namespace millstream::nodes::construction {
 Result<std::unique_ptr<flow::Node>> create_throw(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::timer {
+Result<std::unique_ptr<flow::Node>> create_timeout_control(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::timer {
+Result<std::unique_ptr<flow::Node>> create_timeout_notification(flow::NodeBuildContext& context);
 }
 namespace millstream::nodes::compute {
 Result<std::unique_ptr<flow::Node>> create_trace(flow::NodeBuildContext& context);
@@ -166,9 +175,18 @@ const flow::NodeRegistry& node_registry() {
       {"RouteToLabel", "ComIbmRouteToLabel", "ComIbmRouteToLabelNode",
        "RouteToLabelNode", {"in"}, {"failure"},
        false, false, false, routing::create_route_to_label},
+      {"Scheduler", "ComIbmScheduler", "ComIbmSchedulerNode",
+       "SchedulerNode", {}, {"failure", "out", "catch"},
+       false, true, false, timer::create_scheduler},
       {"Throw", "ComIbmThrow", "ComIbmThrowNode",
        "ThrowNode", {"in"}, {},
        false, false, false, construction::create_throw},
+      {"TimeoutControl", "ComIbmTimeoutControl", "ComIbmTimeoutControlNode",
+       "TimeoutControlNode", {"in"}, {"failure", "out"},
+       false, false, true, timer::create_timeout_control},
+      {"TimeoutNotification", "ComIbmTimeoutNotification", "ComIbmTimeoutNotificationNode",
+       "TimeoutNotificationNode", {}, {"failure", "out", "catch"},
+       false, true, false, timer::create_timeout_notification},
       {"Trace", "ComIbmTrace", "ComIbmTraceNode",
        "TraceNode", {"in"}, {"failure", "out"},
        false, false, false, compute::create_trace},

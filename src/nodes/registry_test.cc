@@ -59,6 +59,8 @@ const std::map<std::string, Usage>& usages() {
          {"operationName", "op"},
          {"asyncResponseCorrelator", "a"}}}},
       {"ComIbmRESTAsyncResponse", {{{"asyncRequestCorrelator", "a"}}, {}}},
+      {"ComIbmTimeoutControl", {{{"uniqueIdentifier", "t"}}, {{"uniqueIdentifier", "t"}}}},
+      {"ComIbmTimeoutNotification", {{{"uniqueIdentifier", "t"}}, {}}},
       {"ComIbmLabel", {{{"labelName", "L"}}, {}}},
       {"ComIbmRouteToLabel", {{}, {{"mode", "routeToFirst"}}}},  // an empty list
       {"ComIbmThrow", {{}, {{"messageText", "x"}}}},

@@ -22,6 +22,7 @@ InputRun::~InputRun() {
 }
 
 void log_input_exception(const flow::Node& node, Status status) {
+  if (net::is_current_cancelled()) return;  // the server is stopping, which it says itself
   Status outer = base::wrap_error(base::make_error(errors::kInputException, {node.full_label()}),
                                   std::move(status));
   base::log_error(outer.error());
