@@ -8,7 +8,9 @@
 namespace millstream::esql {
 
 ProgramCode::ProgramCode(std::shared_ptr<const Program> p, bool traced)
-    : program(std::move(p)), is_traced(traced), tree(arena, std::make_shared<const base::NameTable>()) {}
+    : program(std::move(p)),
+      is_traced(traced),
+      tree(arena, std::make_shared<const base::NameTable>()) {}
 
 const RoutineCode* Compiler::routine(const ast::Routine* r) const {
   auto it = code_.routine_index.find(r);

@@ -42,7 +42,7 @@ def eventually(condition, what):
         if value:
             return value
         assert time.monotonic() < deadline, f"in {WAIT_S} s never: {what}"
-        time.sleep(0.02)
+        threading.Event().wait(0.02)
 
 
 class Server:
