@@ -13,6 +13,10 @@ struct Command {
 
 const base::CommandSpec& run_command();
 int run_run(const base::ParsedFlags& flags);
+const base::CommandSpec& stats_command();
+int run_stats(const base::ParsedFlags& flags);
+const base::CommandSpec& trace_command();
+int run_trace(const base::ParsedFlags& flags);
 const base::CommandSpec& check_command();
 int run_check(const base::ParsedFlags& flags);
 const base::CommandSpec& test_command();

@@ -21,6 +21,8 @@ constexpr Command kCommands[] = {
     {millstream::cli::start_command, millstream::cli::run_start},
     {millstream::cli::stop_command, millstream::cli::run_stop},
     {millstream::cli::create_workdir_command, millstream::cli::run_create_workdir},
+    {millstream::cli::stats_command, millstream::cli::run_stats},
+    {millstream::cli::trace_command, millstream::cli::run_trace},
     {millstream::cli::check_command, millstream::cli::run_check},
     {millstream::cli::test_command, millstream::cli::run_test},
     {millstream::cli::list_command, millstream::cli::run_list},
