@@ -108,34 +108,38 @@ sigset_t block_signals() {
   return signals;
 }
 
+std::vector<base::FlagSpec> listening_flags() {
+  return {{.name = "work-dir",
+           .value_name = "FOLDER",
+           .help = "Work directory: server.conf.yaml, overrides/ and, without PATH, run/."},
+          {.name = "http-port",
+           .value_name = "PORT",
+           .help = "Port of the HTTP listener; 0 takes a free one. Default: that of "
+                   "server.conf.yaml, else 7800.",
+           .kind = base::FlagKind::kInteger,
+           .integer_max = 65535},
+          {.name = "https-port",
+           .value_name = "PORT",
+           .help = "Port of the HTTPS listener; 0 takes a free one. Default: that of "
+                   "server.conf.yaml, else 7843; opened when a flow uses HTTPS.",
+           .kind = base::FlagKind::kInteger,
+           .integer_max = 65535},
+          {.name = "https-keystore",
+           .value_name = "FILE",
+           .help = "PEM or PKCS#12 file with the key and certificate of the HTTPS listener."},
+          {.name = "host",
+           .value_name = "ADDRESS",
+           .help = "Address to listen on.",
+           .default_text = "0.0.0.0"},
+          {.name = "admin-port",
+           .value_name = "PORT",
+           .help = "Port of administration and metrics; 0 takes a free one, off opens none. "
+                   "Default: that of server.conf.yaml, else 7600 when it is free."}};
+}
+
 std::vector<base::FlagSpec> run_flags() {
-  return {
-      {.name = "work-dir",
-       .value_name = "FOLDER",
-       .help = "Work directory: server.conf.yaml, overrides/ and, without PATH, run/."},
-      {.name = "http-port",
-       .value_name = "PORT",
-       .help = "Port of the HTTP listener; 0 takes a free one. Default: that of "
-               "server.conf.yaml, else 7800.",
-       .kind = base::FlagKind::kInteger,
-       .integer_max = 65535},
-      {.name = "https-port",
-       .value_name = "PORT",
-       .help = "Port of the HTTPS listener; 0 takes a free one. Default: that of "
-               "server.conf.yaml, else 7843; opened when a flow uses HTTPS.",
-       .kind = base::FlagKind::kInteger,
-       .integer_max = 65535},
-      {.name = "https-keystore",
-       .value_name = "FILE",
-       .help = "PEM or PKCS#12 file with the key and certificate of the HTTPS listener."},
-      {.name = "host",
-       .value_name = "ADDRESS",
-       .help = "Address to listen on.",
-       .default_text = "0.0.0.0"},
-      {.name = "admin-port",
-       .value_name = "PORT",
-       .help = "Port of administration and metrics; 0 takes a free one, off opens none. "
-               "Default: that of server.conf.yaml, else 7600 when it is free."},
+  std::vector<base::FlagSpec> flags = listening_flags();
+  const base::FlagSpec others[] = {
       {.name = "cores",
        .value_name = "N",
        .help = "Reactor threads. Default: one a core of the machine.",
@@ -185,6 +189,8 @@ std::vector<base::FlagSpec> run_flags() {
        .value_name = "FLOW",
        .help = "Write a user trace of this flow from the start; \"*\" means all flows.",
        .is_repeated = true}};
+  flags.insert(flags.end(), std::begin(others), std::end(others));
+  return flags;
 }
 
 }  // namespace

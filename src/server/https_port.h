@@ -2,6 +2,7 @@
 // given. Flows that come later, by redeployment, open it then.
 // Thread: any but a reactor's; one caller at a time is let through.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -38,7 +39,7 @@ class HttpsPort {
   std::string address_;
   int wanted_port_ = kDefaultPort;
   bool is_wanted_ = false;
-  bool is_open_ = false;
+  std::atomic<bool> is_open_{false};  // read by any thread
 };
 
 }  // namespace millstream::server
