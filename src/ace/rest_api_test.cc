@@ -1,0 +1,101 @@
+// What restapi.descriptor means, and what is wrong with it; tests/rest runs whole projects.
+#include "ace/rest_api.h"
+
+#include <doctest/doctest.h>
+
+#include "ace/fixtures_for_test.h"
+#include "ace/workspace.h"
+
+namespace millstream::ace {
+namespace {
+
+constexpr const char* kDocument =
+    "openapi: 3.0.0\npaths:\n  /a:\n    get: {operationId: getA}\n"
+    "    put: {operationId: putA, requestBody: {content: {application/json: {schema: {pattern: "
+    "'(' }}}}}\n";
+
+struct RestProject {
+  TempTree tree;
+  std::string attributes = "implementation=\"gen/F.msgflow\" definitionFile=\"api/a.yaml\"";
+  std::string content =
+      "<operations><operation name=\"getA\" implementation=\"getA.subflow\"/>"
+      "</operations>";
+  std::string document = kDocument;
+  std::string problems;
+
+  std::shared_ptr<nodes::rest::RestApi> load() {
+    tree.write("P/restapi.descriptor",
+               "<restapiDescriptor " + attributes + ">" + content + "</restapiDescriptor>");
+    tree.write("P/api/a.yaml", document);
+    FlowText flow{{"ComIbmWSInput.msgnode", "ComIbmLabel.msgnode"}};
+    flow.nodes = node_text(flow.types[0], "i", "In", "URLSpecifier=\"/p*\"") +
+                 node_text(flow.types[1], "l", "getA", "labelName=\"getA\"");
+    tree.write("P/gen/F.msgflow", flow.str());
+    base::Diagnostics diagnostics;
+    Workspace workspace;
+    add_path(workspace, tree / "P", diagnostics);
+    REQUIRE(workspace.containers.size() == 1);
+    const std::vector<const Container*> units = {workspace.containers[0].get()};
+    FlowSet flows(units, diagnostics);
+    nodes::common::ApiDocuments documents(document_reader(units));
+    base::NameTable names;
+    auto api = load_rest_api(*units[0], flows, documents, names, diagnostics);
+    problems = said(diagnostics);
+    return api;
+  }
+};
+
+TEST_CASE("REST API project: descriptor, document and labels") {
+  RestProject p;
+  auto api = p.load();
+  REQUIRE(api);
+  CHECK(api->is_for("gen.F"));
+  CHECK(api->options().document_name == "a.yaml");
+  CHECK(api->options().implemented == std::set<std::string>{"getA"});
+  CHECK_FALSE(api->options().validates_requests);
+  // The pattern is wrong, but nobody asks for it.
+  CHECK(p.problems.find("warning: MS1125") != std::string::npos);
+}
+
+TEST_CASE("REST API project: validation makes what cannot be checked an error") {
+  RestProject p;
+  p.content +=
+      "<validations><validation type=\"INPUT\" allowUnexpectedBody=\"true\"/>"
+      "<validation type=\"OUTPUT\" onlyValidate2xx=\"true\"/></validations>";
+  auto api = p.load();
+  REQUIRE(api);
+  CHECK(api->options().validates_requests);
+  CHECK(api->options().validates_replies);
+  CHECK(api->options().allows_unexpected_body);
+  CHECK(api->options().only_validates_2xx);
+  CHECK(p.problems.find("error: MS1125") != std::string::npos);
+}
+
+TEST_CASE("REST API project: what is wrong, and where") {
+  auto problem = [](const std::function<void(RestProject&)>& change) {
+    RestProject p;
+    change(p);
+    p.load();
+    return p.problems;
+  };
+  const std::string no_file = problem([](RestProject& p) {
+    p.attributes = "implementation=\"gen/F.msgflow\" definitionFile=\"b\"";
+  });
+  CHECK(no_file.find("restapi.descriptor:1:") != std::string::npos);
+  CHECK(no_file.find("MS1897") != std::string::npos);
+  CHECK(problem([](RestProject& p) {
+          p.attributes = "definitionFile=\"api/a.yaml\"";
+        }).find("MS1896") != std::string::npos);
+  CHECK(problem([](RestProject& p) { p.document = "swagger: 1.2\npaths: {}\n"; }).find("MS1120") !=
+        std::string::npos);
+  CHECK(problem([](RestProject& p) {
+          p.content =
+              "<operations><operation name=\"b\" implementation=\"b.subflow\"/></operations>";
+        }).find("warning: MS1898") != std::string::npos);
+  CHECK(problem([](RestProject& p) {
+          p.content = "<validations><validation type=\"BOTH\"/></validations>";
+        }).find("MS1899") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace millstream::ace
