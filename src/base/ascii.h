@@ -26,6 +26,13 @@ inline void append_hex(std::string& out, std::string_view bytes) {
   }
 }
 
+// The first `count` bits, high bit first, as 0 and 1.
+inline void append_bit_digits(std::string& out, const char* bytes, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    out.push_back((static_cast<unsigned char>(bytes[i / 8]) >> (7 - i % 8)) & 1 ? '1' : '0');
+  }
+}
+
 // A number that is not negative, with zeros before it up to `width` digits.
 inline void append_padded(std::string& out, int64_t number, size_t width) {
   char digits[20];

@@ -25,16 +25,21 @@ inline void append_markup(std::string& out, std::string_view text) {
   }
 }
 
-// For people: also in attribute values, and characters that XML cannot hold become '?'.
+// For people: characters that XML cannot hold become '?'.
 inline std::string escape_markup(std::string_view text) {
   std::string plain(text);
   for (char& c : plain) {
-    if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r') c = '?';
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') c = '?';
   }
-  std::string escaped;
-  append_markup(escaped, plain);
   std::string out;
-  for (char c : escaped) {
+  append_markup(out, plain);
+  return out;
+}
+
+// The same where it may stand between double quotes.
+inline std::string escape_attribute(std::string_view text) {
+  std::string out;
+  for (char c : escape_markup(text)) {
     if (c == '"') {
       out += "&quot;";
     } else {

@@ -3,36 +3,13 @@
 #include <cstdio>
 #include <map>
 
+#include "base/markup.h"
 #include "text/utf8.h"
 
 namespace millstream::flowtest {
 namespace {
 
 constexpr size_t kLogLinesMax = 20;
-
-std::string junit_escape(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        // Other control characters are no XML.
-        out += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
-    }
-  }
-  return out;
-}
 
 std::string seconds_text(double seconds) {
   char text[32];
@@ -95,13 +72,14 @@ std::string report_junit(const std::vector<TestOutcome>& outcomes) {
       failed += o->has_failed();
       seconds += o->seconds;
     }
-    out += "  <testsuite name=\"" + junit_escape(file) + "\" tests=\"" +
+    out += "  <testsuite name=\"" + base::escape_attribute(file) + "\" tests=\"" +
            std::to_string(tests.size()) + "\" failures=\"" + std::to_string(failed) + "\" time=\"" +
            seconds_text(seconds) + "\">\n";
     for (const TestOutcome* o : tests) {
-      out += "    <testcase classname=\"" + junit_escape(file) + "\" name=\"" +
-             junit_escape(o->name) + "\" file=\"" + junit_escape(file) + "\" line=\"" +
-             std::to_string(o->line) + "\" time=\"" + seconds_text(o->seconds) + "\"";
+      out += "    <testcase classname=\"" + base::escape_attribute(file) + "\" name=\"" +
+             base::escape_attribute(o->name) + "\" file=\"" + base::escape_attribute(file) +
+             "\" line=\"" + std::to_string(o->line) + "\" time=\"" + seconds_text(o->seconds) +
+             "\"";
       if (!o->has_failed()) {
         out += "/>\n";
         continue;
@@ -109,10 +87,12 @@ std::string report_junit(const std::vector<TestOutcome>& outcomes) {
       out += ">\n";
       for (const TestFailure& f : o->failures) {
         const std::string first = f.text.substr(0, f.text.find('\n'));
-        out += "      <failure message=\"" + junit_escape(first) + "\">" +
-               junit_escape(file + ":" + std::to_string(f.line) + ": " + f.text) + "</failure>\n";
+        out += "      <failure message=\"" + base::escape_attribute(first) + "\">" +
+               base::escape_attribute(file + ":" + std::to_string(f.line) + ": " + f.text) +
+               "</failure>\n";
       }
-      if (!o->log.empty()) out += "      <system-out>" + junit_escape(o->log) + "</system-out>\n";
+      if (!o->log.empty())
+        out += "      <system-out>" + base::escape_attribute(o->log) + "</system-out>\n";
       out += "    </testcase>\n";
     }
     out += "  </testsuite>\n";

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "tree/domain.h"
 #include "value/datetime.h"
 #include "value/decimal.h"
@@ -121,9 +122,7 @@ void append_scalar(std::string& out, const value::Value& v) {
       }
       return;
     case Kind::kBit:
-      for (uint32_t i = 0; i < v.size; ++i) {
-        out.push_back((static_cast<unsigned char>(v.data[i / 8]) >> (7 - i % 8)) & 1 ? '1' : '0');
-      }
+      base::append_bit_digits(out, v.data, v.size);
       return;
     default:
       out += value::format_literal_body(v);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/markup.h"
 #include "io/durable.h"
 #include "io/file.h"
 #include "server/errors_gen.h"
@@ -23,11 +24,7 @@ constexpr std::string_view kStaging = ".deploying";
 
 std::string project_text(const std::string& name) {
   std::string escaped;
-  for (char c : name) {
-    if (c == '&') escaped += "&amp;";
-    if (c == '<') escaped += "&lt;";
-    if (c != '&' && c != '<') escaped += c;
-  }
+  base::append_markup(escaped, name);
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<projectDescription>\n  <name>" + escaped +
          "</name>\n  <natures>\n    <nature>com.ibm.etools.msgbroker.tooling."
          "messageBrokerProjectNature</nature>\n  </natures>\n</projectDescription>\n";

@@ -1,32 +1,12 @@
 #include "nodes/http/fault.h"
 
 #include "base/json_value.h"
+#include "base/markup.h"
 
 namespace millstream::nodes::http {
 namespace {
 
 constexpr size_t kChainBytesMax = 16 * 1024;
-
-// For XML and HTML; characters that XML cannot hold become '?'.
-std::string escape_markup(const std::string& s) {
-  std::string out;
-  for (char c : s) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
-    }
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -53,8 +33,8 @@ std::string describe_chain(const base::Error& error) {
 
 Fault make_fault(FaultFormat format, const std::string& summary, const base::Error* cause) {
   const std::string detail = cause ? describe_chain(*cause) : std::string();
-  const std::string text = escape_markup(summary);
-  const std::string more = escape_markup(detail);
+  const std::string text = base::escape_markup(summary);
+  const std::string more = base::escape_markup(detail);
   switch (format) {
     case FaultFormat::kSoap11:
       return {"text/xml; charset=utf-8",

@@ -7,8 +7,6 @@ namespace {
 
 namespace json = base::json;
 
-using base::escape_markup;
-
 constexpr const char* kStyle =
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
     "color:#1b1f24;background:#fff}h1{margin-bottom:0}code,.m{font-family:ui-monospace,monospace}"
@@ -73,7 +71,7 @@ std::string_view place_text(model::ParameterPlace place) {
 
 void append_row(std::string& out, std::initializer_list<std::string_view> cells) {
   out += "<tr>";
-  for (std::string_view c : cells) out += "<td>" + escape_markup(c) + "</td>";
+  for (std::string_view c : cells) out += "<td>" + base::escape_attribute(c) + "</td>";
   out += "</tr>\n";
 }
 
@@ -87,12 +85,12 @@ void append_media_types(std::string& out, std::string_view what, std::string_vie
 
 void append_operation(std::string& out, const model::Operation& o, std::string_view base_path) {
   const std::string method = lower(o.method);
-  out += "<details id=\"" + escape_markup(o.id) + "\"><summary><span class=\"m " + method + "\">" +
-         o.method + "</span> <code>" + escape_markup(base_path) + escape_markup(o.path) +
-         "</code> " + escape_markup(o.summary) + (o.is_deprecated ? " (deprecated)" : "") +
-         "</summary>\n";
-  if (!o.description.empty()) out += "<p>" + escape_markup(o.description) + "</p>\n";
-  out += "<p class=\"v\">Operation " + escape_markup(o.id) + "</p>\n";
+  out += "<details id=\"" + base::escape_attribute(o.id) + "\"><summary><span class=\"m " + method +
+         "\">" + o.method + "</span> <code>" + base::escape_attribute(base_path) +
+         base::escape_attribute(o.path) + "</code> " + base::escape_attribute(o.summary) +
+         (o.is_deprecated ? " (deprecated)" : "") + "</summary>\n";
+  if (!o.description.empty()) out += "<p>" + base::escape_attribute(o.description) + "</p>\n";
+  out += "<p class=\"v\">Operation " + base::escape_attribute(o.id) + "</p>\n";
   if (!o.parameters.empty()) {
     out += "<table><tr><th>Parameter</th><th>In</th><th>Type</th><th></th></tr>\n";
     for (const model::Parameter& p : o.parameters) {
@@ -117,21 +115,22 @@ void append_operation(std::string& out, const model::Operation& o, std::string_v
 
 std::string documentation_page(const model::ApiDocument& document, std::string_view base_path,
                                std::string_view document_name) {
-  const std::string title = escape_markup(document.title().empty() ? "REST API" : document.title());
+  const std::string title =
+      base::escape_attribute(document.title().empty() ? "REST API" : document.title());
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
       "content=\"width=device-width,initial-scale=1\"><title>" +
       title + "</title><style>" + kStyle + "</style></head><body>\n<h1>" + title +
-      "</h1><p class=\"v\">Version " + escape_markup(document.version()) + ", at <code>" +
-      escape_markup(base_path.empty() ? "/" : base_path) + "</code>. The document: ";
+      "</h1><p class=\"v\">Version " + base::escape_attribute(document.version()) + ", at <code>" +
+      base::escape_attribute(base_path.empty() ? "/" : base_path) + "</code>. The document: ";
   if (!document_name.empty()) {
     const std::string link =
-        escape_markup(std::string(base_path) + "/" + std::string(document_name));
-    out += "<a href=\"" + link + "\">" + escape_markup(document_name) + "</a>, ";
+        base::escape_attribute(std::string(base_path) + "/" + std::string(document_name));
+    out += "<a href=\"" + link + "\">" + base::escape_attribute(document_name) + "</a>, ";
   }
-  out += "<a href=\"" + escape_markup(base_path) + "/openapi.json\">as JSON</a>.</p>\n";
+  out += "<a href=\"" + base::escape_attribute(base_path) + "/openapi.json\">as JSON</a>.</p>\n";
   if (!document.description().empty()) {
-    out += "<p>" + escape_markup(document.description()) + "</p>\n";
+    out += "<p>" + base::escape_attribute(document.description()) + "</p>\n";
   }
   for (const model::Operation& o : document.operations()) append_operation(out, o, base_path);
   return out + "</body></html>\n";

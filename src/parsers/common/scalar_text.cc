@@ -162,9 +162,7 @@ void append_scalar_text(std::string& out, const Value& v) {
       base::append_hex(out, v.text());
       return;
     case Kind::kBit:
-      for (uint32_t i = 0; i < v.size; ++i) {
-        out.push_back((static_cast<unsigned char>(v.data[i / 8]) >> (7 - i % 8)) & 1 ? '1' : '0');
-      }
+      base::append_bit_digits(out, v.data, v.size);
       return;
     case Kind::kInterval:
       append_duration(out, v);

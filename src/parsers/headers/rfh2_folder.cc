@@ -1,6 +1,7 @@
 // The folders of MQRFH2: a small XML without declaration, namespaces, comments or CDATA.
 #include <charconv>
 
+#include "base/markup.h"
 #include "mqi/errors_gen.h"
 #include "parsers/common/scalar_text.h"
 #include "parsers/headers/mq_headers.h"
@@ -189,24 +190,6 @@ class FolderReader {
   bool is_nil_ = false;
 };
 
-void append_escaped(std::string& out, std::string_view text) {
-  for (char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      default:
-        out.push_back(c);
-    }
-  }
-}
-
 std::string_view dt_of(const Value& v) {
   switch (v.kind) {
     case Kind::kInteger:
@@ -240,7 +223,7 @@ void append_start(Element* e, std::string& out) {
   if (v.kind == Kind::kBoolean) {
     out.push_back(v.boolean() ? '1' : '0');
   } else {
-    append_escaped(out, scalar_text(v));
+    base::append_markup(out, scalar_text(v));
   }
 }
 
@@ -256,7 +239,7 @@ void write_rfh2_folder(Element* folder, std::string& out) {
   while (true) {
     bool is_text = (e->type & tree::kTypeClassMask) == tree::kValue;
     if (is_text) {
-      append_escaped(out, scalar_text(tree::scalar_value(e)));
+      base::append_markup(out, scalar_text(tree::scalar_value(e)));
     } else {
       append_start(e, out);
       if (Element* child = tree::first_child(e)) {
