@@ -4,8 +4,11 @@
 #include <sql.h>
 #include <sqlext.h>
 
+#include <algorithm>
+
 #include "sql/errors_gen.h"
 #include "sql/prepared.h"
+#include "text/utf8.h"
 
 namespace millstream::sql {
 
@@ -26,6 +29,41 @@ SQLCHAR* sql_chars(const std::string& s) {
   return reinterpret_cast<SQLCHAR*>(const_cast<char*>(s.c_str()));
 }
 
+// The driver manager converts narrow text by the locale of the process, so all but ASCII goes wide.
+struct WideText {
+  explicit WideText(std::string_view utf8) {
+    append_wide(utf8, units);
+    units.push_back(0);
+  }
+  SQLWCHAR* data() { return reinterpret_cast<SQLWCHAR*>(units.data()); }
+  SQLINTEGER size() const { return static_cast<SQLINTEGER>(units.size() - 1); }
+  std::vector<char16_t> units;
+};
+
+SQLRETURN prepare_text(SQLHSTMT handle, std::string_view sql) {
+  if (!text::is_ascii(sql)) {
+    WideText wide(sql);
+    return SQLPrepareW(handle, wide.data(), wide.size());
+  }
+  const std::string narrow(sql);
+  return SQLPrepare(handle, sql_chars(narrow), static_cast<SQLINTEGER>(narrow.size()));
+}
+
+SQLRETURN execute_text(SQLHSTMT handle, std::string_view sql) {
+  if (!text::is_ascii(sql)) {
+    WideText wide(sql);
+    return SQLExecDirectW(handle, wide.data(), wide.size());
+  }
+  const std::string narrow(sql);
+  return SQLExecDirect(handle, sql_chars(narrow), static_cast<SQLINTEGER>(narrow.size()));
+}
+
+std::string narrow_text(const SQLWCHAR* text, size_t units) {
+  std::string out;
+  append_utf8({reinterpret_cast<const char16_t*>(text), units}, out);
+  return out;
+}
+
 struct Diagnosis {
   std::string state = "HY000", text;
   int64_t native = 0;
@@ -37,19 +75,21 @@ Diagnosis diagnose(SQLSMALLINT type, SQLHANDLE handle) {
   constexpr size_t kTextMax = 4096;
   Diagnosis out;
   for (SQLSMALLINT i = 1; i <= kRecordsMax && out.text.size() < kTextMax; ++i) {
-    SQLCHAR state[6] = {};
-    SQLCHAR text[1024] = {};
+    SQLWCHAR state[6] = {};
+    SQLWCHAR text[1024] = {};
+    constexpr SQLSMALLINT kUnits = sizeof text / sizeof text[0];
     SQLINTEGER native = 0;
     SQLSMALLINT length = 0;
-    const SQLRETURN rc = SQLGetDiagRec(type, handle, i, state, &native, text, sizeof text, &length);
+    const SQLRETURN rc = SQLGetDiagRecW(type, handle, i, state, &native, text, kUnits, &length);
     if (!SQL_SUCCEEDED(rc)) break;
+    const auto units = static_cast<size_t>(std::clamp<SQLSMALLINT>(length, 0, kUnits - 1));
     if (i == 1) {
-      out.state = reinterpret_cast<const char*>(state);
+      out.state = narrow_text(state, 5);
       out.native = native;
     } else {
       out.text += "; ";
     }
-    out.text += reinterpret_cast<const char*>(text);
+    out.text += narrow_text(text, units);
   }
   return out;
 }
@@ -89,16 +129,14 @@ Status Connection::connect() {
   }
   SQLSetConnectAttr(handle_, SQL_ATTR_LOGIN_TIMEOUT,
                     reinterpret_cast<SQLPOINTER>(settings_.wait_ns / 1'000'000'000), 0);
-  const std::string text = connection_string(settings_);
-  {
-    const SQLRETURN rc =
-        SQLDriverConnect(handle_, nullptr, sql_chars(text), static_cast<SQLSMALLINT>(text.size()),
-                         nullptr, 0, nullptr, SQL_DRIVER_NOPROMPT);
-    if (!SQL_SUCCEEDED(rc)) {
-      Status status = failure(SQL_HANDLE_DBC, handle_, rc);
-      is_dead_ = true;
-      return status;
-    }
+  WideText text(connection_string(settings_));
+  const SQLRETURN connected =
+      SQLDriverConnectW(handle_, nullptr, text.data(), static_cast<SQLSMALLINT>(text.size()),
+                        nullptr, 0, nullptr, SQL_DRIVER_NOPROMPT);
+  if (!SQL_SUCCEEDED(connected)) {
+    Status status = failure(SQL_HANDLE_DBC, handle_, connected);
+    is_dead_ = true;
+    return status;
   }
   is_connected_ = true;
   const SQLRETURN rc = SQLSetConnectAttr(handle_, SQL_ATTR_AUTOCOMMIT,
@@ -203,8 +241,7 @@ Result<Prepared*> Connection::prepare(const Statement& statement) {
                    reinterpret_cast<SQLPOINTER>(settings_.statement_timeout_s), 0);
   }
   p->key = key_;
-  const std::string sql(statement.sql);
-  rc = SQLPrepare(handle, sql_chars(sql), static_cast<SQLINTEGER>(sql.size()));
+  rc = prepare_text(handle, statement.sql);
   if (!SQL_SUCCEEDED(rc)) return failure(SQL_HANDLE_STMT, handle, rc);
   SQLSMALLINT markers = 0;
   if (SQL_SUCCEEDED(SQLNumParams(handle, &markers)) &&
@@ -237,8 +274,7 @@ Status Connection::run(Prepared& p, const Statement& statement, base::Arena& are
   is_in_transaction_ = true;
   SQLRETURN rc;
   if (statement.is_direct) {
-    const std::string sql(statement.sql);
-    rc = SQLExecDirect(p.handle, sql_chars(sql), static_cast<SQLINTEGER>(sql.size()));
+    rc = execute_text(p.handle, statement.sql);
   } else {
     rc = SQLExecute(p.handle);
   }

@@ -112,7 +112,7 @@ class DataSources {
  private:
   DataSourceSettings resolve(std::string_view name) const;  // under the lock
   void reap();
-  std::mutex mutex_;  // leaf lock
+  std::mutex mutex_;  // before DataSource::mutex_
   std::map<std::string, DataSourceSettings, std::less<>> settings_;
   Credentials credentials_;
   std::map<std::string, std::shared_ptr<DataSource>, std::less<>> sources_;
