@@ -185,15 +185,15 @@ void Http2Connection::take(std::string_view bytes) {
 void Http2Connection::flush() {
   if (is_inside_ || is_closed_ || is_lingering_) return;
   while (!is_blocked_) {
-    if (output_sent_ == output_.size()) {
-      output_.clear();
-      output_sent_ = 0;
-      is_inside_ = true;
-      if (!session_.produce(output_, kHttp2OutputBytes)) is_ending_ = true;
-      is_inside_ = false;
-      if (output_.empty()) break;
-    }
+    // First what is left, which may be ciphertext alone.
     if (!send_out()) return;
+    if (is_blocked_) break;
+    output_.clear();
+    output_sent_ = 0;
+    is_inside_ = true;
+    if (!session_.produce(output_, kHttp2OutputBytes)) is_ending_ = true;
+    is_inside_ = false;
+    if (output_.empty()) break;
   }
   finish_turn();
 }

@@ -251,6 +251,9 @@ def large_bodies_both_ways(lab):
         for version in ("--http1.1", "--http2"):
             reply = curl(s.url("/echo"), "--cacert", lab.ca.pem, version, body=body)
             expect(reply.body == body, version, len(reply.body), reply.status_line)
+            # A reader that is slower than the server: the last bytes come, too.
+            reply = curl(s.url("/echo"), "--cacert", lab.ca.pem, version, "--limit-rate", "10M", body=body[:5_000_001])
+            expect(reply.body == body[:5_000_001], version, "slow reader", len(reply.body))
 
 
 @test
