@@ -221,6 +221,8 @@ Status FlowProbe::evaluate(flow::Node& node, flow::Invocation& invocation,
   // The engine adds its own when it lets the exception out.
   if (node.type().rethrows && !goes_to_failure) {
     Status outer = base::make_error(flow::errors::kNodeException, {node.full_label()});
+    outer.error().text = "Caught exception and rethrowing";
+    outer.error().node_label = node.full_label();
     outer.error().causes.push_back(std::move(error));
     error = outer.error().clone();
   }

@@ -87,6 +87,8 @@ Status TestBed::write_files() {
 
 Status TestBed::set_deployment(server::ServerOptions& options) {
   server::DeploymentInput& input = options.deployment;
+  databases_ = std::make_unique<sql::DataSources>();
+  input.databases = databases_.get();
   input.work_folder = io::join_path(temporary_, "work");
   for (const std::string& project : script_.projects) {
     const std::filesystem::path path(project.starts_with('/') ? project
@@ -126,6 +128,7 @@ Status TestBed::start(bool must_run, Coverage* coverage) {
   if (coverage) hits_ = std::make_unique<LineHits>();
   hooks_.add_services = [this](flow::Services& services) {
     services.set(const_cast<value::TimeZone*>(&test_zone()));
+    services.set(databases_.get());
     if (hits_) services.set(hits_.get());
   };
   hooks_.on_built = [this](ace::Application& application) {
@@ -175,7 +178,7 @@ bool TestBed::is_quiet() const {
 void TestBed::on_idle(int64_t deadline_ns) {
   std::lock_guard lock(mutex_);
   if (mode_ == Mode::kRest) return;
-  const bool is_busy = net::BlockingPool::shared().busy() > 0;
+  const bool is_busy = net::BlockingPool::busy_in_all() > 0;
   if (mode_ == Mode::kStep) {
     if (is_task_done_ && is_quiet()) {
       changed_.notify_all();

@@ -18,6 +18,7 @@
 #include "flowtest/flow_probe.h"
 #include "flowtest/test_log.h"
 #include "server/server.h"
+#include "sql/data_source.h"
 
 namespace millstream::flowtest {
 
@@ -74,6 +75,7 @@ class TestBed {
   TestLog log_;
   Coverage* coverage_ = nullptr;
   std::unique_ptr<LineHits> hits_;
+  std::unique_ptr<sql::DataSources> databases_;
   std::unique_ptr<server::Server> server_;
 
   std::mutex mutex_;  // for the four below

@@ -1,5 +1,6 @@
 #include "net/blocking_pool.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -9,6 +10,8 @@
 #include "net/waiting.h"
 
 namespace millstream::net {
+
+static std::atomic<int> g_busy{0};
 
 struct BlockingPool::State {
   int threads_max;
@@ -31,6 +34,7 @@ struct BlockingPool::State {
       lock.unlock();
       job();
       job = nullptr;
+      g_busy.fetch_sub(1);
       lock.lock();
     }
   }
@@ -54,10 +58,7 @@ BlockingPool& BlockingPool::shared() {
   return pool;
 }
 
-int BlockingPool::busy() const {
-  std::lock_guard lock(state_->mutex);
-  return static_cast<int>(state_->jobs.size() + state_->threads.size()) - state_->idle;
-}
+int BlockingPool::busy_in_all() { return g_busy.load(); }
 
 int BlockingPool::threads() const {
   std::lock_guard lock(state_->mutex);
@@ -78,6 +79,7 @@ void BlockingPool::run(const std::function<void()>& fn) {
 }
 
 void BlockingPool::submit(std::function<void()> fn) {
+  g_busy.fetch_add(1);
   {
     std::lock_guard lock(state_->mutex);
     state_->jobs.push_back(std::move(fn));

@@ -20,7 +20,8 @@ class BlockingPool {
   // destructor.
   void submit(std::function<void()> fn);
   int threads() const;
-  int busy() const;  // functions that run or wait for a thread
+  // Functions that run or wait for a thread, in all pools of the process.
+  static int busy_in_all();
 
   static BlockingPool& shared();
 

@@ -123,7 +123,8 @@ std::unique_ptr<Sources> load_sources(const DeploymentInput& input,
   if (paths.empty()) paths.push_back(sources->work_folder);
   for (const std::string& path : paths) ace::add_path(sources->workspace, path, diagnostics);
   ace::find_references(sources->workspace, diagnostics);
-  configure_databases(sources->work_folder, sources->workspace, sql::DataSources::process(),
+  configure_databases(sources->work_folder, sources->workspace,
+                      input.databases ? *input.databases : sql::DataSources::process(),
                       diagnostics);
   return sources;
 }

@@ -11,6 +11,10 @@
 #include "base/diagnostics.h"
 #include "server/server_conf.h"
 
+namespace millstream::sql {
+class DataSources;
+}
+
 namespace millstream::server {
 
 // Shared with whoever looks at them while a newer version takes their place.
@@ -21,6 +25,7 @@ struct DeploymentInput {
   std::string work_folder;                  // empty: the one path that is a work folder, if any
   std::vector<std::string> override_files;  // later ones win
   bool checks_everything = false;           // also libraries and subflows that nothing uses
+  sql::DataSources* databases = nullptr;    // null: those of the process
 };
 
 // What paths and work directory hold, before anything is compiled.
