@@ -183,6 +183,7 @@ struct ValidationOptions {
   static constexpr int kDepthMax = 100;           // what fits the stack of a fiber
   static constexpr size_t kStepsMax = 2'000'000;  // schemas applied to values
   Direction direction = Direction::kNone;
+  int depth_max = kDepthMax;  // lower where there is less stack: about 600 bytes a level
 };
 
 // Empty: the value fits. At most kProblemsMax problems.

@@ -156,6 +156,9 @@ TEST_CASE("schema: references, recursive ones too, and their limits") {
   std::string deep = "{\"v\":1}";
   for (int i = 0; i < ValidationOptions::kDepthMax; ++i) deep = "{\"v\":1,\"next\":" + deep + "}";
   CHECK(tree.check(deep).find("too complex") != std::string::npos);
+  const json::Value three = json::parse(R"({"v":1,"next":{"v":2,"next":{"v":3}}})", {}).value();
+  CHECK(validate(*tree.schema, three, {.depth_max = 2}).size() == 1);
+  CHECK(validate(*tree.schema, three, {.depth_max = 5}).empty());
   OneSchema loop(R"({"s":{"$ref":"#/a"},"a":{"$ref":"#/b"},"b":{"$ref":"#/a"}})");
   REQUIRE(loop.set.problems().size() == 1);
   CHECK(loop.set.problems()[0]->text.find("leads back to itself") != std::string::npos);

@@ -151,7 +151,8 @@ class Validator {
 
   void check(const Schema& s, const json::Value& v, Place place) {
     if (is_over_budget_) return;
-    if (depth_ >= ValidationOptions::kDepthMax || ++steps_ > ValidationOptions::kStepsMax) {
+    if (depth_ >= std::min(options_.depth_max, ValidationOptions::kDepthMax) ||
+        ++steps_ > ValidationOptions::kStepsMax) {
       is_over_budget_ = true;
       ++failures_;
       return;

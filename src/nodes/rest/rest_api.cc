@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "base/log.h"
 #include "http/url.h"
+#include "net/fiber.h"
 #include "nodes/rest/errors_gen.h"
 #include "text/utf8.h"
 
@@ -108,6 +109,14 @@ std::string media_type_list(const std::vector<model::MediaType>& list) {
     out += m.name;
   }
   return out.empty() ? "none" : out;
+}
+
+// A flow replies from deep inside its nodes, where less of the fiber's stack is left.
+int depth_that_fits(size_t bytes_a_level, int depth_max) {
+  constexpr size_t kSpareBytes = 24 * 1024;
+  const size_t left = net::stack_remaining_bytes();
+  const size_t fitting = left > kSpareBytes ? (left - kSpareBytes) / bytes_a_level : 0;
+  return static_cast<int>(std::min(fitting, static_cast<size_t>(depth_max)));
 }
 
 // Looks at the reply of the flow before the client does.
@@ -287,10 +296,13 @@ Status RestApi::check_reply(const model::Operation& operation,
   const std::string bare =
       text::to_lower(millstream::http::parse_content_type(content_type).media_type);
   if (!type->schema || !model::is_json_media_type(bare)) return {};
-  Result<json::Value> value = json::parse(body, {.depth_max = kBodyDepthMax});
+  constexpr size_t kParseBytes = 1200, kValidateBytes = 700;  // a level, measured without -O
+  const auto depth = static_cast<uint32_t>(depth_that_fits(kParseBytes, kBodyDepthMax));
+  Result<json::Value> value = json::parse(body, {.depth_max = depth});
   if (!value.ok()) return invalid("the body is not JSON: " + value.error().text);
-  const auto found =
-      model::validate(*type->schema, value.value(), {.direction = model::Direction::kResponse});
+  model::ValidationOptions options{model::Direction::kResponse};
+  options.depth_max = depth_that_fits(kValidateBytes, model::ValidationOptions::kDepthMax);
+  const auto found = model::validate(*type->schema, value.value(), options);
   return found.empty() ? Status() : invalid(describe_problems("body", found));
 }
 

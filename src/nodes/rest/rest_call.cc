@@ -164,10 +164,7 @@ Result<RestCaller::Values> RestCaller::collect(flow::Invocation& invocation,
                                                const model::Operation& operation,
                                                tree::Element* overrides) const {
   const query::XPathVariables variables = query::assembly_variables(in);
-  query::XPathInput input;
-  input.context = &invocation.context();
-  input.node = tree::body_of(in.root);
-  input.variables = &variables;
+  const query::XPathInput input = common::xpath_input(invocation, in, variables);
   tree::Element* given = overrides ? tree::find_child(overrides, "Parameters") : nullptr;
   Values out;
   for (const model::Parameter& p : operation.parameters) {
