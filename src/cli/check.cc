@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "nodes/http/listener.h"
 #include "server/deployment.h"
+#include "server/flow_services.h"
 
 namespace millstream::cli {
 namespace {
@@ -122,6 +123,8 @@ int run_check(const base::ParsedFlags& flags) {
   nodes::http::HttpListener listener;
   flow::Services services;
   services.set(&listener);
+  server::FlowServices flow_services;
+  flow_services.add_to(services);
   base::Diagnostics diagnostics;
   std::unique_ptr<server::Deployment> deployment =
       server::build_deployment(input, services, diagnostics);

@@ -6,6 +6,18 @@ namespace millstream::cli {
 namespace {
 
 constexpr Topic kTopics[] = {
+    {"error", "BIP11501", "Received data from input node '{0}'.",
+     "Received data from input node '{0}'.\n"
+     "\n"
+     "Info, a line of the log. Activity log: a message came in.\n"},
+    {"error", "BIP11506", "Committed a local transaction.",
+     "Committed a local transaction.\n"
+     "\n"
+     "Info, a line of the log. Activity log: the work of a message was committed.\n"},
+    {"error", "BIP11507", "Rolled back a local transaction.",
+     "Rolled back a local transaction.\n"
+     "\n"
+     "Error, a line of the log. Activity log: the work of a message was undone.\n"},
     {"error", "BIP1990", "Integration server starting initialization; version '{0}'",
      "Integration server starting initialization; version '{0}'\n"
      "\n"
@@ -34,6 +46,22 @@ constexpr Topic kTopics[] = {
      "The field '{0}' cannot be made as number {1}: the one before it does not exist.\n"
      "\n"
      "Error, RecoverableException. Create repeating fields in order, or use CREATE LASTCHILD.\n"},
+    {"error", "BIP2380", "WMQI message flow statistics. {0}",
+     "WMQI message flow statistics. {0}\n"
+     "\n"
+     "Info, a line of the log. User trace: a statistics record (outputFormat usertrace).\n"},
+    {"error", "BIP2381", "WMQI thread statistics. {0}",
+     "WMQI thread statistics. {0}\n"
+     "\n"
+     "Info, a line of the log. User trace: a thread of a statistics record.\n"},
+    {"error", "BIP2382", "WMQI node statistics. {0}",
+     "WMQI node statistics. {0}\n"
+     "\n"
+     "Info, a line of the log. User trace: a node of a statistics record.\n"},
+    {"error", "BIP2383", "WMQI terminal statistics. {0}",
+     "WMQI terminal statistics. {0}\n"
+     "\n"
+     "Info, a line of the log. User trace: a terminal of a statistics record.\n"},
     {"error", "BIP2393", "Database error: ODBC return code '{0}' from data source '{1}' using ODBC driver manager '{2}'.",
      "Database error: ODBC return code '{0}' from data source '{1}' using ODBC driver manager '{2}'.\n"
      "\n"
@@ -70,6 +98,22 @@ constexpr Topic kTopics[] = {
      "The value {0} cannot be cast to {1}.\n"
      "\n"
      "Error, CastException. The nested exception says why. A DEFAULT clause in the CAST gives a value for such cases.\n"},
+    {"error", "BIP2537", "Node '{0}': Executing statement '{1};' at ('{2}', '{3}').",
+     "Node '{0}': Executing statement '{1};' at ('{2}', '{3}').\n"
+     "\n"
+     "Info, a line of the log. User trace: an ESQL statement runs. Row and column count from the first line of its routine.\n"},
+    {"error", "BIP2538", "Node '{0}': Evaluating expression '{1}' at ('{2}', '{3}').",
+     "Node '{0}': Evaluating expression '{1}' at ('{2}', '{3}').\n"
+     "\n"
+     "Info, a line of the log. User trace: an ESQL expression is about to be evaluated; its parts follow.\n"},
+    {"error", "BIP2539", "Node '{0}': Evaluating expression '{1}' at ('{2}', '{3}'). This resolved to '{4}'. The result was '{5}'.",
+     "Node '{0}': Evaluating expression '{1}' at ('{2}', '{3}'). This resolved to '{4}'. The result was '{5}'.\n"
+     "\n"
+     "Info, a line of the log. User trace: what an ESQL expression gave, with the results of its parts in their place.\n"},
+    {"error", "BIP2566", "Node '{0}': Assigning value '{1}' to field / variable '{2}'.",
+     "Node '{0}': Assigning value '{1}' to field / variable '{2}'.\n"
+     "\n"
+     "Info, a line of the log. User trace: what a SET statement assigned.\n"},
     {"error", "BIP2951", "User exception: {0}",
      "User exception: {0}\n"
      "\n"
@@ -82,6 +126,10 @@ constexpr Topic kTopics[] = {
      "Exception detected in message flow {0} (integration server {1})\n"
      "\n"
      "Error, RecoverableException. The text lists the exceptions from the outermost to the cause. Wire the catch terminal of the HTTPInput node to answer in a form of your own.\n"},
+    {"error", "BIP3122", "Message received and propagated to '{0}' terminal of HTTP input node '{1}'.",
+     "Message received and propagated to '{0}' terminal of HTTP input node '{1}'.\n"
+     "\n"
+     "Info, a line of the log. User trace: a request began a message.\n"},
     {"error", "BIP3150", "A socket error occurred. Operation: {0}. Error code: {1}. Error text: {2}.",
      "A socket error occurred. Operation: {0}. Error code: {1}. Error text: {2}.\n"
      "\n"
@@ -106,10 +154,38 @@ constexpr Topic kTopics[] = {
      "The text '{0}' does not match the FORMAT '{1}': '{2}' was not matched by '{3}'.\n"
      "\n"
      "Error, CastException. Correct the text or the pattern. HH is the hour of 24, hh the hour of 12; MM is the month, mm the minute; doubled letters need exactly that many digits.\n"},
+    {"error", "BIP3904", "Invoking the evaluate() method of node (class={0}, name={1}, label={2}).",
+     "Invoking the evaluate() method of node (class={0}, name={1}, label={2}).\n"
+     "\n"
+     "Info, a line of the log. User trace: a node gets a message.\n"},
     {"error", "BIP4001", "expected {0}, found '{1}'",
      "expected {0}, found '{1}'\n"
      "\n"
      "Error, found while loading. Correct the ESQL at or just before the place; a missing semicolon or END is reported where the next word stands. Assignment and comparison are both written =, an initial value without it. Errors that follow in the same module may come from the first one.\n"},
+    {"error", "BIP4004", "Message propagated to 'true' terminal of filter node '{0}'.",
+     "Message propagated to 'true' terminal of filter node '{0}'.\n"
+     "\n"
+     "Info, a line of the log. User trace: which way a Filter node chose.\n"},
+    {"error", "BIP4005", "Message propagated to 'false' terminal of filter node '{0}'.",
+     "Message propagated to 'false' terminal of filter node '{0}'.\n"
+     "\n"
+     "Info, a line of the log. User trace: which way a Filter node chose.\n"},
+    {"error", "BIP4006", "Message propagated to 'unknown' terminal of filter node '{0}'.",
+     "Message propagated to 'unknown' terminal of filter node '{0}'.\n"
+     "\n"
+     "Info, a line of the log. User trace: which way a Filter node chose.\n"},
+    {"error", "BIP4007", "Message propagated to 'out' terminal of node '{0}'.",
+     "Message propagated to 'out' terminal of node '{0}'.\n"
+     "\n"
+     "Info, a line of the log. User trace: a message leaves a node.\n"},
+    {"error", "BIP4008", "Message propagated to '{0}' terminal of node '{1}'.",
+     "Message propagated to '{0}' terminal of node '{1}'.\n"
+     "\n"
+     "Info, a line of the log. User trace: a message leaves a node by another terminal than out.\n"},
+    {"error", "BIP4060", "Data '{0}' from trace node '{1}'.",
+     "Data '{0}' from trace node '{1}'.\n"
+     "\n"
+     "Info, a line of the log. User trace: what a Trace node wrote there.\n"},
     {"error", "BIP4241", "The flow '{0}' has no Label node with the label name '{1}'.",
      "The flow '{0}' has no Label node with the label name '{1}'.\n"
      "\n"
@@ -1414,6 +1490,14 @@ constexpr Topic kTopics[] = {
      "The unique identifier '{0}' refers to a Timer policy, which is not supported.\n"
      "\n"
      "Error, found while loading. Write the identifier itself, and the interval into the node.\n"},
+    {"error", "MS1953", "The callable flow with the endpoint '{1}' in application '{0}' could not be called at {2}: {3}.",
+     "The callable flow with the endpoint '{1}' in application '{0}' could not be called at {2}: {3}.\n"
+     "\n"
+     "Error, RecoverableException. Look at the other server: it must run, have the application, and have the same Millstream/CallableFlows/Secret in its server.conf.yaml. The call may have been made when the connection broke after it was sent.\n"},
+    {"error", "MS1954", "An exception of another server.",
+     "An exception of another server.\n"
+     "\n"
+     "Error, RecoverableException. The number and text are those of the other server.\n"},
     {"error", "MS2000", "Cannot listen on {0}:{1}: {2}.",
      "Cannot listen on {0}:{1}: {2}.\n"
      "\n"

@@ -47,12 +47,13 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
   raise_descriptor_limit();
   std::unique_ptr<Server> server(new Server);
   server->services_.set_registry(&server->listener_);
-  server->services_.set_registry(&server->async_requests_);
+  server->flow_services_.add_to(server->services_);
   server->services_.set<flow::FlowListener>(&server->hub_);
   server->services_.set<flow::TraceSink>(&server->hub_);
   if (options.hooks && options.hooks->add_services) options.hooks->add_services(server->services_);
   MS_TRY(server->start_applications(options, diagnostics));
   MS_TRY(server->listen(options));
+  server->flow_services_.attach(*server->reactors_);
   server->host_->accept_changes(*server->reactors_);
   MS_TRY(server->listen_for_admin(options, diagnostics));
   return server;
@@ -66,7 +67,7 @@ Status Server::start_applications(const ServerOptions& options, base::Diagnostic
                                if (hooks_ && hooks_->on_built) hooks_->on_built(a);
                              },
                              [](ace::Application&) {}});
-  Status observing;
+  Status observing, configured;
   host_->on_settings = [&](const ServerConf& conf) {
     name_ = conf.server_name.empty() ? "integration_server" : conf.server_name;
     port_ = options.http_port >= 0 ? options.http_port : conf.http_port.value_or(kDefaultHttpPort);
@@ -74,10 +75,14 @@ Status Server::start_applications(const ServerOptions& options, base::Diagnostic
     listener_.set_cors(nodes::http::Cors::create(conf.cors),
                        nodes::http::Cors::create(conf.secure_cors));
     configure_https(options, conf.https);
+    // Timers of flow tests end with the test.
+    configured = flow_services_.configure(options.hooks ? std::string() : host_->work_folder(),
+                                          conf.remote_calls, listener_, services_);
     observing = observe_flows(options, conf, diagnostics);
   };
   const bool is_changeable = options.admin_port != kNoAdminPort || options.is_watching;
   MS_TRY(host_->start(options.is_partial, is_changeable, diagnostics));
+  MS_TRY(std::move(configured));
   MS_TRY(std::move(observing));
   // A server that can be deployed to may begin with nothing.
   const bool may_be_empty = is_changeable && host_->has_run_folder();
@@ -217,6 +222,7 @@ void Server::stop() {
     const std::shared_ptr<const Applications> running = applications();
     for (const auto& application : *running) application->stop();
   }
+  flow_services_.detach();
   hub_.stop();
 }
 

@@ -16,11 +16,11 @@
 #include "flow/services.h"
 #include "http/server.h"
 #include "net/reactor_pool.h"
-#include "nodes/common/async_requests.h"
 #include "nodes/http/listener.h"
 #include "observe/hub.h"
 #include "server/application_host.h"
 #include "server/deployment.h"
+#include "server/flow_services.h"
 #include "server/path_watch.h"
 #include "server/https_port.h"
 
@@ -103,8 +103,8 @@ class Server {
   flow::Services services_;
   nodes::http::HttpListener listener_;
   nodes::common::Credentials credentials_;
-  nodes::common::AsyncRequests async_requests_;
   std::unique_ptr<nodes::common::HttpClientSecurity> client_security_;
+  FlowServices flow_services_;
   HttpsPort https_;
   std::unique_ptr<ApplicationHost> host_;
   const ServerHooks* hooks_ = nullptr;

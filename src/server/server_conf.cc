@@ -6,6 +6,7 @@
 
 #include "format/yaml.h"
 #include "io/file.h"
+#include "server/callable_conf.h"
 #include "server/cors_conf.h"
 #include "server/errors_gen.h"
 
@@ -46,6 +47,7 @@ void apply_own(const std::string& file, const YamlNode& own, ServerConf& conf,
   }
   for (const format::YamlEntry& e : own.entries) {
     if (e.key == "Drives" || e.key == "Tracing") continue;
+    if (e.key == "CallableFlows") continue;                        // callable_conf.h
     if (e.key == "DataSources" || e.key == "OdbcDrivers") continue;  // database_conf.h
     Status status = base::make_error(errors::kUnknownSetting, {"Millstream/" + e.key});
     diagnostics.warning({file, e.line, own.column}, status.error().code->id, status.error().text);
@@ -122,6 +124,7 @@ void apply_file(const std::string& file, const YamlNode& root, ServerConf& conf,
   observe::apply_conf(file, root, conf.observe, diagnostics);
   apply_cors(file, root, "HTTPConnector", conf.cors, diagnostics);
   apply_cors(file, root, "HTTPSConnector", conf.secure_cors, diagnostics);
+  apply_callable_conf(file, root, conf.remote_calls, diagnostics);
   if (const YamlNode* own = root.find("Millstream")) apply_own(file, *own, conf, diagnostics);
 }
 

@@ -17,5 +17,9 @@ inline constexpr base::ErrorCode kEndpointTaken{"MS1930", 1930, base::ExceptionK
     "The callable endpoint '{0}' of node '{1}' in flow '{2}' is already that of node '{3}' in flow '{4}'."};
 inline constexpr base::ErrorCode kNoCaller{"MS1931", 1931, base::ExceptionKind::kMessage, base::Severity::kError,
     "There is no caller to reply to: {0}."};
+inline constexpr base::ErrorCode kRemoteFailed{"MS1953", 1953, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The callable flow with the endpoint '{1}' in application '{0}' could not be called at {2}: {3}."};
+inline constexpr base::ErrorCode kRemoteException{"MS1954", 1954, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "An exception of another server."};
 
 }  // namespace millstream::nodes::callable::errors

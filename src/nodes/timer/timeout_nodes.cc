@@ -41,11 +41,6 @@ class TimeoutControl final : public flow::Node {
 
   Status start() override {
     if (!timers_) return {};
-    if (!timers_->is_kept() && !has_warned_) {
-      has_warned_ = true;
-      Status status = base::make_error(errors::kNotKept, {full_label()});
-      base::log_error(status.error());
-    }
     return timers_->open();
   }
 
@@ -66,6 +61,7 @@ class TimeoutControl final : public flow::Node {
     } else {
       std::string message;
       MS_TRY(encode_message(invocation.context(), in.root, message));
+      timers_->warn_unless_kept(full_label());
       MS_TRY(timers_->set(std::move(request), message, invocation.unit_of_work()));
     }
     return invocation.propagate(*this, kOut, in);
@@ -99,7 +95,6 @@ class TimeoutControl final : public flow::Node {
   const std::optional<common::BodyParserChoice> domain_;
   const value::TimeZone zone_;
   TimerService* const timers_;
-  bool has_warned_ = false;
 };
 
 class TimeoutNotification final : public flow::Node {

@@ -306,6 +306,12 @@ Status TimerService::open() {
   return {};
 }
 
+void TimerService::warn_unless_kept(const std::string& node_label) {
+  if (!work_folder_.empty() || has_warned_.exchange(true)) return;
+  Status status = base::make_error(errors::kNotKept, {node_label});
+  base::log_error(status.error());
+}
+
 std::shared_ptr<TimerQueue> TimerService::queue(const std::string& timer) {
   std::lock_guard lock(mutex_);
   std::shared_ptr<TimerQueue>& queue = queues_[timer];

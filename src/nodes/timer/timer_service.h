@@ -9,6 +9,7 @@
 // what to do about; gaps shorter than kGapGraceMicros (a redeployment) do not count.
 // Lock order: Alarms, then TimerQueue. Thread: any.
 #pragma once
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -100,7 +101,8 @@ class TimerService {
 
   // Opens the store once; blocking. For start() of nodes, so that problems show while deploying.
   Status open();
-  bool is_kept() const { return !work_folder_.empty(); }
+  // Logs once that requests end with the server, if they do.
+  void warn_unless_kept(const std::string& node_label);
   TimerStore& store() { return *store_; }  // after open()
 
   Status add_handler(const std::string& timer, const common::Application& application,
@@ -116,6 +118,7 @@ class TimerService {
  private:
   common::Alarms& alarms_;
   std::string work_folder_;
+  std::atomic<bool> has_warned_{false};
   std::mutex open_mutex_;  // while the store is opened; never in a fiber
   std::unique_ptr<TimerStore> store_;
   std::mutex mutex_;  // leaf lock: queues_
