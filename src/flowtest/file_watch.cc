@@ -33,6 +33,8 @@ FileWatch::FileWatch(const std::vector<std::string>& paths) {
       if (!text.ok()) continue;
       Result<TestFile> parsed = TestFile::parse(file, text.value(), flowtest_grammar());
       if (!parsed.ok()) continue;
+      const std::string project = nearest_project(std::string(io::folder_name(file)));
+      if (!project.empty()) folders.insert(project);
       std::vector<const TestCase*> cases = {&parsed.value().prelude};
       for (const TestCase& c : parsed.value().cases) cases.push_back(&c);
       for (const TestCase* c : cases) {

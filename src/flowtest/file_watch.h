@@ -12,7 +12,7 @@ class FileWatch {
   static constexpr int kIntervalMs = 500;
   static constexpr size_t kFilesMax = 200'000;
 
-  // Of a test file its folder is watched, and the projects it names.
+  // Of a test file its folder is watched, the project it lies in, and those it names.
   explicit FileWatch(const std::vector<std::string>& paths);
   // True when something is not as it was at the last call, or when this was made.
   bool has_changed();

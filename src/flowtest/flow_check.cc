@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "http/headers.h"
 
 namespace millstream::flowtest {
@@ -20,12 +21,7 @@ std::vector<std::string> check_lines(std::string_view text) {
   return lines;
 }
 
-std::string trim_copy(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r'))
-    s.remove_suffix(1);
-  return std::string(s);
-}
+std::string trim_copy(std::string_view s) { return std::string(base::trim_white_space(s)); }
 
 std::string without_line_end(std::string text) {
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
@@ -40,11 +36,7 @@ std::string shown(const std::string& body) {
   });
   if (is_text) return body;
   std::string out = "X'";
-  constexpr const char* kDigits = "0123456789abcdef";
-  for (char c : body) {
-    out += kDigits[static_cast<unsigned char>(c) >> 4];
-    out += kDigits[static_cast<unsigned char>(c) & 15];
-  }
+  base::append_hex(out, body);
   return out + "'";
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "flowtest/errors_gen.h"
 #include "flowtest/mxml.h"
@@ -28,9 +29,7 @@ std::string hex_bytes(std::string_view digits) {
   std::string out;
   int high = -1;
   for (char c : digits) {
-    const int digit = c >= '0' && c <= '9'                 ? c - '0'
-                      : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
-                                                           : -1;
+    const int digit = base::hex_digit_value(c);
     if (digit < 0) continue;
     if (high >= 0) out += static_cast<char>(high * 16 + digit);
     high = high >= 0 ? -1 : digit;

@@ -5,18 +5,12 @@
 #include <set>
 #include <vector>
 
+#include "base/ascii.h"
 #include "flowtest/errors_gen.h"
 #include "nodes/registry.h"
 
 namespace millstream::flowtest {
 namespace {
-
-std::string_view notation_trim(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r'))
-    s.remove_suffix(1);
-  return s;
-}
 
 std::string xml_escape(std::string_view text) {
   std::string out;
@@ -99,13 +93,13 @@ class NotationReader {
   }
 
   Status read_line(std::string_view line) {
-    const std::string_view text = notation_trim(line);
+    const std::string_view text = base::trim_white_space(line);
     if (text.empty() || text[0] == '#') return {};
     if (line[0] == ' ' || line[0] == '\t') return read_property(text);
     const size_t arrow = text.find(" -> ");
     if (arrow != std::string_view::npos) {
-      wires_.push_back({std::string(notation_trim(text.substr(0, arrow))),
-                        std::string(notation_trim(text.substr(arrow + 4))), line_});
+      wires_.push_back({std::string(base::trim_white_space(text.substr(0, arrow))),
+                        std::string(base::trim_white_space(text.substr(arrow + 4))), line_});
       return {};
     }
     if (text.starts_with("property ")) return read_flow_property(text.substr(9));
@@ -113,14 +107,14 @@ class NotationReader {
     if (colon == std::string_view::npos) {
       return fail("a line is a node, 'LABEL: TYPE', or a connection, 'A.terminal -> B'");
     }
-    return add_node(text.substr(0, colon), notation_trim(text.substr(colon + 2)));
+    return add_node(text.substr(0, colon), base::trim_white_space(text.substr(colon + 2)));
   }
 
   Status read_flow_property(std::string_view text) {
     const size_t equals = text.find('=');
-    const std::string name(notation_trim(text.substr(0, equals)));
+    const std::string name(base::trim_white_space(text.substr(0, equals)));
     const std::string_view value =
-        equals == std::string_view::npos ? "" : notation_trim(text.substr(equals + 1));
+        equals == std::string_view::npos ? "" : base::trim_white_space(text.substr(equals + 1));
     features_ += "<eStructuralFeatures xmi:type=\"ecore:EAttribute\" xmi:id=\"Property." + name +
                  "\" name=\"" + name + "\" defaultValueLiteral=\"" + xml_escape(value) + "\"/>\n";
     organizer_ +=
@@ -144,8 +138,8 @@ class NotationReader {
     }
     const size_t equals = text.find('=');
     if (equals == std::string_view::npos) return fail("a property is written as 'name = value'");
-    node.attributes += " " + std::string(notation_trim(text.substr(0, equals))) + "=\"" +
-                       xml_escape(notation_trim(text.substr(equals + 1))) + "\"";
+    node.attributes += " " + std::string(base::trim_white_space(text.substr(0, equals))) + "=\"" +
+                       xml_escape(base::trim_white_space(text.substr(equals + 1))) + "\"";
     return {};
   }
 
@@ -154,7 +148,7 @@ class NotationReader {
     node.label = label;
     node.id = "FCMComposite_1_" + std::to_string(nodes_.size() + 1);
     if (type.starts_with("subflow ")) {
-      node.type = notation_trim(type.substr(8));
+      node.type = base::trim_white_space(type.substr(8));
       types_.insert(node.type);
     } else if (type == "Input" || type == "Output") {
       node.type = type == "Input" ? "eflow:FCMSource" : "eflow:FCMSink";

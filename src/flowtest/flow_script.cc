@@ -14,19 +14,12 @@ namespace {
 
 constexpr size_t kExpandedBytesMax = 256u << 20;
 
-std::string_view script_trim(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r'))
-    s.remove_suffix(1);
-  return s;
-}
-
 // The first word; `rest` is what follows it.
 std::string_view take_word(std::string_view& rest) {
-  rest = script_trim(rest);
+  rest = base::trim_white_space(rest);
   const size_t end = std::min(rest.find(' '), rest.size());
   std::string_view word = rest.substr(0, end);
-  rest = script_trim(rest.substr(end));
+  rest = base::trim_white_space(rest.substr(end));
   return word;
 }
 
@@ -51,7 +44,7 @@ void take_number(std::string_view& text, FlowAction& action) {
   if (!parse_number(digits, number) || number <= 0) return;
   action.number = static_cast<size_t>(number);
   action.is_and_later = is_and_later;
-  text = script_trim(text.substr(0, hash));
+  text = base::trim_white_space(text.substr(0, hash));
 }
 
 void take_mode(std::string_view& text, FlowAction& action) {
@@ -60,7 +53,7 @@ void take_mode(std::string_view& text, FlowAction& action) {
     std::string_view before = text.substr(0, text.size() - mode.size());
     if (!before.empty() && before.back() != ' ') continue;
     action.mode = mode;
-    text = script_trim(before);
+    text = base::trim_white_space(before);
   }
 }
 
@@ -190,7 +183,7 @@ class ScriptReader {
     std::string_view rest = section_->body;
     while (!rest.empty()) {
       const size_t end = std::min(rest.find('\n'), rest.size());
-      std::string_view line = script_trim(rest.substr(0, end));
+      std::string_view line = base::trim_white_space(rest.substr(0, end));
       rest = rest.substr(std::min(end + 1, rest.size()));
       if (line.empty() || line[0] == '#') continue;
       Result<TextPath> path = TextPath::parse(line);
@@ -224,7 +217,7 @@ class ScriptReader {
       return {};
     }
     action.kind = FlowAction::Kind::kThrow;
-    std::string_view number = script_trim(argument_.substr(word + 7));
+    std::string_view number = base::trim_white_space(argument_.substr(word + 7));
     for (std::string_view prefix : {"BIP", "MS"}) {
       if (number.starts_with(prefix)) number.remove_prefix(prefix.size());
     }
@@ -232,7 +225,7 @@ class ScriptReader {
     if (!number.empty() && !parse_number(number, action.amount)) {
       return fail("an exception is written as: mock NODE throws 3001");
     }
-    argument_ = script_trim(argument_.substr(0, word));
+    argument_ = base::trim_white_space(argument_.substr(0, word));
     return {};
   }
 
@@ -302,7 +295,7 @@ bool split_header(std::string_view line, std::pair<std::string, std::string>& ou
            c == '_';
   });
   if (!is_token || (colon + 1 < line.size() && line[colon + 1] != ' ')) return false;
-  out = {std::string(name), std::string(script_trim(line.substr(colon + 1)))};
+  out = {std::string(name), std::string(base::trim_white_space(line.substr(colon + 1)))};
   return true;
 }
 
@@ -327,7 +320,7 @@ HttpText parse_http_text(std::string_view text) {
   std::vector<std::pair<std::string, std::string>> headers;
   while (!rest.empty()) {
     const size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = script_trim(rest.substr(0, end));
+    std::string_view line = base::trim_white_space(rest.substr(0, end));
     std::string_view behind = rest.substr(std::min(end + 1, rest.size()));
     if (line.empty()) {
       rest = behind;
@@ -355,7 +348,7 @@ bool parse_duration(std::string_view text, int64_t& nanoseconds) {
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   int64_t amount = 0;
   if (digits > 9 || !parse_number(text.substr(0, digits), amount)) return false;
-  const std::string_view unit = script_trim(text.substr(digits));
+  const std::string_view unit = base::trim_white_space(text.substr(digits));
   constexpr std::pair<std::string_view, int64_t> kUnits[] = {{"ms", 1'000'000},
                                                              {"s", 1'000'000'000},
                                                              {"m", 60'000'000'000},
@@ -378,7 +371,7 @@ Result<std::string> expand_body(std::string_view body, const std::string& folder
     std::string_view line = rest.substr(0, end);
     rest = rest.substr(std::min(end + 1, rest.size()));
     if (line.starts_with("@file ")) {
-      out += MS_TRY(io::read_file(io::join_path(folder, script_trim(line.substr(6)))));
+      out += MS_TRY(io::read_file(io::join_path(folder, base::trim_white_space(line.substr(6)))));
       joins = true;
     } else if (line.starts_with("@repeat ")) {
       std::string_view text = line.substr(8);

@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/ascii.h"
+
 namespace millstream::flowtest {
 namespace {
 
 bool is_word_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$';
-}
-
-std::string_view java_trim(std::string_view s) {
-  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front()))) s.remove_prefix(1);
-  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back()))) s.remove_suffix(1);
-  return s;
 }
 
 // The source with comments as blanks; line ends stay.
@@ -40,7 +36,7 @@ std::string without_comments(std::string_view source) {
 std::string method_name(std::string_view head) {
   const size_t open = head.find('(');
   if (open == std::string_view::npos) return {};
-  std::string_view before = java_trim(head.substr(0, open));
+  std::string_view before = base::trim_white_space(head.substr(0, open));
   size_t start = before.size();
   while (start > 0 && is_word_char(before[start - 1])) --start;
   const std::string_view name = before.substr(start);
@@ -48,7 +44,7 @@ std::string method_name(std::string_view head) {
     if (name == word) return {};
   }
   // `new Thread() {` and lambdas are no methods either: a type stands before the name.
-  const std::string_view type = java_trim(before.substr(0, start));
+  const std::string_view type = base::trim_white_space(before.substr(0, start));
   if (name.empty() || type.empty() || type.ends_with("new") || type.ends_with('.') ||
       head.find('=') < open) {
     return {};
@@ -101,7 +97,7 @@ class JavaReader {
   // What stands since the last boundary.
   std::string_view pending() {
     const std::string_view all = text_;
-    return java_trim(all.substr(start_, at_ - start_));
+    return base::trim_white_space(all.substr(start_, at_ - start_));
   }
   void begin() {
     start_ = at_ + 1;
@@ -188,12 +184,12 @@ bool find_java_call(std::string_view text, std::string_view function, size_t& fr
       ++depth;
     } else if (c == ')' || c == '}' || c == ']') {
       if (--depth > 0) continue;
-      const std::string_view last = java_trim(text.substr(start, i - start));
+      const std::string_view last = base::trim_white_space(text.substr(start, i - start));
       if (!last.empty() || !arguments.empty()) arguments.emplace_back(last);
       from = i + 1;
       return true;
     } else if (c == ',' && depth == 1) {
-      arguments.emplace_back(java_trim(text.substr(start, i - start)));
+      arguments.emplace_back(base::trim_white_space(text.substr(start, i - start)));
       start = i + 1;
     }
   }
@@ -201,7 +197,7 @@ bool find_java_call(std::string_view text, std::string_view function, size_t& fr
 }
 
 bool java_string(std::string_view text, std::string& out) {
-  text = java_trim(text);
+  text = base::trim_white_space(text);
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return false;
   out.clear();
   for (size_t i = 1; i + 1 < text.size(); ++i) {

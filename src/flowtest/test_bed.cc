@@ -6,6 +6,7 @@
 #include "flow/arena_pool.h"
 #include "flowtest/errors_gen.h"
 #include "flowtest/flow_notation.h"
+#include "flowtest/test_files.h"
 #include "http/client.h"
 #include "io/file.h"
 #include "net/blocking_pool.h"
@@ -17,24 +18,6 @@ constexpr const char* kDescriptor =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
     "<ns2:appDescriptor xmlns=\"http://com.ibm.etools.mft.descriptor.base\" "
     "xmlns:ns2=\"http://com.ibm.etools.mft.descriptor.app\"><references/></ns2:appDescriptor>\n";
-
-// The project a test file lies in, or beside.
-std::string nearest_project(const std::string& folder) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  fs::path at = fs::absolute(folder, error).lexically_normal();
-  for (int i = 0; i < 20 && !at.empty(); ++i, at = at.parent_path()) {
-    for (const char* mark : {"application.descriptor", "restapi.descriptor", "service.descriptor",
-                             "library.descriptor", ".project"}) {
-      if (fs::exists(at / mark, error)) {
-        const fs::path near = fs::proximate(at, error);  // as short as people would write it
-        return near.empty() || *near.begin() == ".." ? at.string() : near.string();
-      }
-    }
-    if (at == at.root_path()) break;
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -97,7 +80,7 @@ Status TestBed::set_deployment(server::ServerOptions& options) {
   }
   if (!script_.files.empty()) input.paths.push_back(io::join_path(temporary_, "Test"));
   if (input.paths.empty()) {
-    const std::string project = nearest_project(folder_.empty() ? "." : folder_);
+    const std::string project = nearest_project(folder_);
     if (project.empty()) return base::make_error(errors::kNoProject, {folder_});
     input.paths.push_back(project);
   }

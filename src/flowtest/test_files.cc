@@ -33,4 +33,21 @@ Result<TestFiles> find_test_files(const std::vector<std::string>& paths) {
   return files;
 }
 
+std::string nearest_project(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path at = fs::absolute(folder.empty() ? "." : folder, error).lexically_normal();
+  for (int i = 0; i < 20 && !at.empty(); ++i, at = at.parent_path()) {
+    for (const char* mark : {"application.descriptor", "restapi.descriptor", "service.descriptor",
+                             "library.descriptor", ".project"}) {
+      if (fs::exists(at / mark, error)) {
+        const fs::path near = fs::proximate(at, error);  // as short as people would write it
+        return near.empty() || *near.begin() == ".." ? at.string() : near.string();
+      }
+    }
+    if (at == at.root_path()) break;
+  }
+  return {};
+}
+
 }  // namespace millstream::flowtest

@@ -16,4 +16,8 @@ struct TestFiles {
 // .esqltest. An error names the path that cannot be read.
 Result<TestFiles> find_test_files(const std::vector<std::string>& paths);
 
+// The project a test in `folder` lies in: the folder itself or the nearest one around it that has a
+// descriptor; empty when there is none.
+std::string nearest_project(const std::string& folder);
+
 }  // namespace millstream::flowtest

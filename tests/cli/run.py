@@ -150,6 +150,53 @@ def rebaseline_counts_what_changed(t):
     assert "rewritten" not in t.call("test", "--rebaseline", file).stdout
 
 
+FLOW = """--- msgflow Main
+In: HTTPInput
+  URLSpecifier = /a
+Reply: HTTPReply
+In -> Reply
+=== one
+--- request POST /a
+hello
+--- expect reply 200
+hello
+"""
+
+
+@test
+def flow_tests_tell_people_and_programs(t):
+    good = t.write("good.flowtest", FLOW)
+    result = t.call("test", good, "--verbose", "--coverage")
+    assert result.returncode == 0 and "1 passed, 0 failed" in result.stdout, result
+    assert "Test/Main" in result.stdout and "2/2  100.0 %" in result.stdout, result
+    t.write("bad.flowtest", FLOW.replace("=== one", "=== two").replace("reply 200\nhello", "reply 201\nbye"))
+    result = t.call("test", ".", "--junit", "results.xml", "--coverage-json", "coverage.json")
+    assert result.returncode == 1 and "1 passed, 1 failed" in result.stdout, result
+    assert "bad.flowtest:9: two: status\n  - 201\n  + 200" in result.stdout, result
+    junit = (t.folder / "results.xml").read_text()
+    assert '<testsuite name="./bad.flowtest" tests="1" failures="1"' in junit, junit
+    assert '"name": "Test/Main"' in (t.folder / "coverage.json").read_text()
+    result = t.call("test", ".", "--json")
+    assert result.returncode == 1 and '"failed": 1' in result.stdout, result
+    assert t.call("test", ".", "--filter", "one").returncode == 0
+    assert "1 case(s) rewritten" in t.call("test", "bad.flowtest", "--rebaseline").stdout
+    assert t.call("test", ".").returncode == 0
+
+
+@test
+def test_projects_are_imported(t):
+    (t.folder / "T" / "src").mkdir(parents=True)
+    t.write("T/testproject.descriptor", "<testProject/>")
+    t.write("T/src/OrderTest.java", 'class OrderTest { @Test public void pays() { NodeSpy pay = new NodeSpy('
+            'new SpyObjectReference().application("Shop").messageFlow("F").node("Pay")); other.call(); } }')
+    result = t.call("test", "--import", ".", "--output", "out")
+    assert result.returncode == 0 and "OrderTest.pays: 1 of 2 statements" in result.stdout, result
+    assert "=== pays" in (t.folder / "out" / "OrderTest.flowtest").read_text()
+    assert t.call("test", "--import", ".", "--output", "out").returncode == 1, "nothing is replaced"
+    (t.folder / "none").mkdir()
+    assert t.call("test", "--import", "none").returncode == 1
+
+
 @test
 def help_of_a_command_in_both_spellings(t):
     assert t.call("help", "run").stdout == t.call("run", "--help").stdout != ""
