@@ -244,6 +244,13 @@ int run_run(const base::ParsedFlags& flags) {
     Status status = base::make_error(server::errors::kApplicationRefused, {name});
     base::log_error(status.error());
   }
+  if (options.is_watching) {
+    Status status = server.watch(print_report);
+    if (!status.ok()) {
+      std::fprintf(stderr, "%s\n", status.error().describe().c_str());
+      return 1;
+    }
+  }
   print_flows(server);
   if (server.admin()) std::printf("  administration  %s\n", server.admin()->url().c_str());
   const double ms =
@@ -253,13 +260,6 @@ int run_run(const base::ParsedFlags& flags) {
   std::fflush(stdout);
   base::log_event(base::LogLevel::kInfo, "BIP1991I",
                   "Integration server has finished initialization.");
-  if (options.is_watching) {
-    Status status = server.watch(print_report);
-    if (!status.ok()) {
-      std::fprintf(stderr, "%s\n", status.error().describe().c_str());
-      return 1;
-    }
-  }
   for (int signal = 0; signal != SIGTERM && signal != SIGINT;) {
     sigwait(&signals, &signal);
     if (signal == SIGUSR1) std::fputs(server.statistics(/*resets=*/false).c_str(), stdout);

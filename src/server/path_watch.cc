@@ -60,17 +60,27 @@ PathWatch::~PathWatch() {
 
 void PathWatch::run() {
   using Event = io::FolderWatch::Event;
+  rescan();  // what has changed since the start, before anybody watched
   while (!is_ending_.load()) {
     if (watch_.wait(-1) != Event::kChange) continue;
     const int64_t until = base::system_clock().monotonic_ns() + kQuietWaitMaxMs * kNsPerMs;
     while (watch_.wait(kQuietMs) == Event::kChange && base::system_clock().monotonic_ns() < until) {
     }
     if (is_ending_.load()) return;
-    const ChangeReport report = host_.rescan();
-    if (report.has_changed() || !report.diagnostics.all().empty() || !report.status.ok()) {
-      on_report_(report);
-    }
+    rescan();
   }
+}
+
+void PathWatch::rescan() {
+  const ChangeReport report = host_.rescan();
+  std::string said;
+  for (const base::Diagnostic& d : report.diagnostics.all()) said += d.format() + "\n";
+  if (!report.status.ok()) said += report.status.error().describe();
+  // A warning about a file that nobody touches is no news at every change of another.
+  const bool is_news = said != last_said_ && (report.diagnostics.has_errors() || !is_first_);
+  if (report.has_changed() || (is_news && !said.empty()) || !report.status.ok()) on_report_(report);
+  last_said_ = std::move(said);
+  is_first_ = false;
 }
 
 }  // namespace millstream::server

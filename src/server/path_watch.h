@@ -26,10 +26,13 @@ class PathWatch {
   PathWatch(ApplicationHost& host, OnReport on_report, io::FolderWatch watch)
       : host_(host), on_report_(std::move(on_report)), watch_(std::move(watch)) {}
   void run();
+  void rescan();
 
   ApplicationHost& host_;
   const OnReport on_report_;
   io::FolderWatch watch_;
+  std::string last_said_;  // the thread's own
+  bool is_first_ = true;
   std::atomic<bool> is_ending_{false};
   std::thread thread_;
 };

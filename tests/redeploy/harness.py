@@ -90,11 +90,16 @@ class Server:
         return len(os.listdir(f"/proc/{self.process.pid}/{what}"))
 
 
+def pace(seconds):
+    """Lets time pass where the moment is the point: the gap between edits, the instant of a kill."""
+    threading.Event().wait(seconds)
+
+
 def wait_for(condition, what, timeout=WAIT_S):
     until = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < until, "waited in vain: " + what
-        time.sleep(0.005)
+        pace(0.005)
 
 
 COMPUTE = """CREATE COMPUTE MODULE M

@@ -21,10 +21,11 @@ import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from harness import Load, Server, wait_for, write_application, write_esql  # noqa: E402
+from harness import Load, Server, pace, wait_for, write_application, write_esql  # noqa: E402
 from soak import soak  # noqa: E402
 
 TESTS = []
+USUAL_ADMIN_PORT = 7600  # the subject of a test; no test needs it free
 
 
 def test(function):
@@ -75,7 +76,7 @@ def watch_takes_changes_while_it_is_busy_with_others(binary, folder):
     with Server(binary, "--watch", folder) as server:
         for n in range(1, 40):
             write_esql(folder, "a", str(n))
-            time.sleep(0.02)
+            pace(0.02)
         wait_for(lambda: server.get("/a") == (200, "39"), "the last version")
 
 
@@ -113,7 +114,7 @@ def slow_requests_end_on_their_version(binary, folder):
             thread.start()
         flow = "/apiv2/applications/a/messageflows/F"
         wait_for(lambda: server.admin("GET", flow)[1]["active"]["threadsInUse"] > 0, "a request in the flow")
-        time.sleep(0.05)  # those behind it wait for the instance by now
+        pace(0.05)  # those behind it wait for the instance by now
         write_application(folder, "a", "new")
         done = server.command("deploy", Path(folder) / "a")
         assert done.returncode == 0, done.stderr
@@ -272,7 +273,7 @@ def a_work_directory_is_whole_after_kill(binary, folder):
 
         thread = threading.Thread(target=deploy)
         thread.start()
-        time.sleep(rng.uniform(0, 0.03))
+        pace(rng.uniform(0, 0.03))
         server.stop(signal.SIGKILL)
         thread.join()
         server = Server(binary, "--work-dir", work)
@@ -291,7 +292,7 @@ def a_second_server_runs_without_the_usual_admin_port(binary, folder):
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            taken.bind(("127.0.0.1", 7600))
+            taken.bind(("127.0.0.1", USUAL_ADMIN_PORT))
             taken.listen()
         except OSError:
             pass  # another server has it, which is as good
@@ -304,7 +305,7 @@ def a_second_server_runs_without_the_usual_admin_port(binary, folder):
         process.send_signal(signal.SIGTERM)
         errors = process.communicate(timeout=60)[1]
         assert "Ready" in line and "MS2006" in errors, line + errors
-        asked = subprocess.run(command + ["--admin-port", "7600"], capture_output=True, text=True, timeout=60,
+        asked = subprocess.run(command + ["--admin-port", str(USUAL_ADMIN_PORT)], capture_output=True, text=True, timeout=60,
                                check=False)
         assert asked.returncode == 1 and "MS2000E" in asked.stderr, asked.stderr
 

@@ -15,7 +15,7 @@ import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from harness import Load, Server, wait_for, write_application, write_esql  # noqa: E402
+from harness import Load, Server, pace, wait_for, write_application, write_esql  # noqa: E402
 
 WARM_PART = 0.2  # of the redeployments, before memory is looked at
 GROWTH_KIB_MAX = 8 * 1024
@@ -67,7 +67,7 @@ def soak(binary, folder, redeployments, clients, pause_s=0.0, says=lambda text: 
                     memory.append(server.memory_kib())
                 if version % 100 == 0:
                     says(f"{version} redeployments, {server.memory_kib()} KiB")
-                time.sleep(pause_s)
+                pace(pause_s)
         elapsed = time.monotonic() - start
         wait_for(lambda: server.draining() == 0, "old versions to end")
         assert not load.wrong, f"{len(load.wrong)} wrong answers: {load.wrong[:3]}"
