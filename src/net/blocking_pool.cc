@@ -1,5 +1,7 @@
 #include "net/blocking_pool.h"
 
+#include <openssl/crypto.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -54,6 +56,10 @@ BlockingPool::~BlockingPool() {
 }
 
 BlockingPool& BlockingPool::shared() {
+  // OpenSSL keeps something for each thread and gives it back when the thread ends: it must still
+  // be there when the threads of the pool do, so its end is registered before the pool's.
+  static const int kHasOpenssl = OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CRYPTO_STRINGS, nullptr);
+  static_cast<void>(kHasOpenssl);
   static BlockingPool pool;
   return pool;
 }
