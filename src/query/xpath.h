@@ -63,6 +63,10 @@ struct XPathInput {
   tree::Element* root = nullptr;         // what "/" means; null: the domain root above `node`
   const XPathVariables* variables = nullptr;
   uint64_t steps_max = 50'000'000;
+  // Called after every kStepsPerPause steps, about half a millisecond, to let others run; its error
+  // ends the evaluation. Null: nobody else waits for this thread.
+  Status (*pause)() = nullptr;
+  static constexpr uint64_t kStepsPerPause = 16'384;
 };
 
 class XPath {

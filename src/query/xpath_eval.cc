@@ -48,7 +48,10 @@ XPathOp mirrored(XPathOp op) {
 
 }  // namespace
 
-XPathEvaluation::XPathEvaluation(const XPathInput& input) : input_(input), root_(input.root) {
+XPathEvaluation::XPathEvaluation(const XPathInput& input)
+    : input_(input),
+      root_(input.root),
+      pause_at_(std::min(XPathInput::kStepsPerPause, input.steps_max)) {
   if (root_ || !input.node) return;
   root_ = tree::domain_root_of(input.node);
   if (root_) return;
@@ -66,8 +69,19 @@ Result<XPathValue> XPathEvaluation::run(const XPathExpr& e) {
 }
 
 Status XPathEvaluation::check_budget() {
-  if (steps_ <= input_.steps_max) return {};
+  if (!must_stop()) return {};
+  if (!stopped_.ok()) return std::move(stopped_);
   return base::make_error(errors::kXPathBudget, {input_.steps_max});
+}
+
+bool XPathEvaluation::pause_or_stop() {
+  if (steps_ > input_.steps_max || !stopped_.ok()) return true;
+  if (input_.pause) {
+    stopped_ = input_.pause();
+    if (!stopped_.ok()) return true;  // pause_at_ stays, so that everybody stops
+  }
+  pause_at_ = std::min(steps_ + XPathInput::kStepsPerPause, input_.steps_max);
+  return false;
 }
 
 std::string XPathEvaluation::text_of(const XPathValue& v) {
@@ -144,7 +158,7 @@ Status XPathEvaluation::apply_binary(const XPathExpr& e, const Focus& focus, XPa
       MS_TRY(need_nodes(*e.args[1], right));
       left.nodes.insert(left.nodes.end(), right.nodes.begin(), right.nodes.end());
       steps_ += left.nodes.size();
-      if (!order_.sort(left.nodes, steps_, input_.steps_max)) return check_budget();
+      if (!order_.sort(left.nodes, steps_, [this] { return must_stop(); })) return check_budget();
       return {};
     case XPathOp::kAdd:
       left = XPathValue::of(number_of(left) + number_of(right));
@@ -198,7 +212,7 @@ bool XPathEvaluation::compare_with_set(XPathOp op, const XPathValue& set, const 
     } else if (compare_numbers(op, number_value(n, steps_), number)) {
       return true;
     }
-    if (steps_ > input_.steps_max) return false;
+    if (must_stop()) return false;
   }
   return false;
 }
@@ -206,26 +220,34 @@ bool XPathEvaluation::compare_with_set(XPathOp op, const XPathValue& set, const 
 bool XPathEvaluation::compare_sets(XPathOp op, const XPathValue& a, const XPathValue& b) {
   if (is_equality(op)) {
     std::vector<std::string> right;
-    for (const XPathNode& n : b.nodes) right.push_back(string_value(n, steps_));
+    for (const XPathNode& n : b.nodes) {
+      right.push_back(string_value(n, steps_));
+      if (must_stop()) return false;
+    }
     for (const XPathNode& n : a.nodes) {
       std::string text = string_value(n, steps_);
       for (const std::string& r : right) {
         ++steps_;
         if ((text == r) == (op == XPathOp::kEqual)) return true;
+        if (must_stop()) return false;
       }
-      if (steps_ > input_.steps_max) return false;
+      if (must_stop()) return false;
     }
     return false;
   }
   std::vector<double> right;
-  for (const XPathNode& n : b.nodes) right.push_back(number_value(n, steps_));
+  for (const XPathNode& n : b.nodes) {
+    right.push_back(number_value(n, steps_));
+    if (must_stop()) return false;
+  }
   for (const XPathNode& n : a.nodes) {
     double d = number_value(n, steps_);
     for (double r : right) {
       ++steps_;
       if (compare_numbers(op, d, r)) return true;
+      if (must_stop()) return false;
     }
-    if (steps_ > input_.steps_max) return false;
+    if (must_stop()) return false;
   }
   return false;
 }
@@ -273,7 +295,7 @@ Status XPathEvaluation::eval_step(const XPathStep& step, std::vector<XPathNode>&
                     step.axis == XPathAxis::kSelf || step.axis == XPathAxis::kNamespace;
   if (!is_single && !(stays_flat && is_flat)) {
     steps_ += result.size() * 4;
-    if (!order_.sort(result, steps_, input_.steps_max)) return check_budget();
+    if (!order_.sort(result, steps_, [this] { return must_stop(); })) return check_budget();
   }
   is_flat = result.size() < 2 || (is_flat && stays_flat);
   nodes = std::move(result);
@@ -293,7 +315,8 @@ Status XPathEvaluation::collect(const XPathStep& step, const XPathNode& from,
   }
   size_t count = 0;
   walk(step.axis, from, [&](const XPathNode& n) {
-    if (++steps_ > input_.steps_max) return false;
+    ++steps_;
+    if (must_stop()) return false;
     if (!matches(step, n)) return true;
     if (wanted == 0) {
       out.push_back(n);
@@ -403,7 +426,8 @@ bool XPathEvaluation::walk_backwards(Element* top, Accept&& accept) {
   std::vector<XPathNode> nodes{{top}};
   walk_below(top, [&](const XPathNode& n) {
     nodes.push_back(n);
-    return ++steps_ <= input_.steps_max;
+    ++steps_;
+    return !must_stop();
   });
   for (size_t i = nodes.size(); i-- > 0;) {
     if (!accept(nodes[i])) return false;

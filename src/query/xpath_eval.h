@@ -63,13 +63,19 @@ class XPathEvaluation {
   std::string text_of(const XPathValue& v);
   double number_of(const XPathValue& v);
   bool lang_matches(const XPathNode& n, std::string_view wanted);
+  // After steps were counted: an error when there were too many, or when a pause gave one.
   Status check_budget();
+  // The same for loops, which then stop and leave it to check_budget() to say why.
+  bool must_stop() { return __builtin_expect(steps_ > pause_at_, 0) && pause_or_stop(); }
+  bool pause_or_stop();
 
   const XPathInput& input_;
   tree::Element* root_ = nullptr;
   XPathClassifier classifier_;
   XPathOrder order_;
   uint64_t steps_ = 0;
+  uint64_t pause_at_ = 0;  // when must_stop() has something to do
+  Status stopped_;         // of a pause
 };
 
 }  // namespace millstream::query

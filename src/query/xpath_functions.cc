@@ -220,7 +220,10 @@ Status XPathEvaluation::eval_call(const XPathExpr& e, const Focus& focus, XPathV
     case XPathFunction::kSum: {
       MS_TRY(need_nodes(e, args[0]));
       double sum = 0;
-      for (const XPathNode& n : args[0].nodes) sum += number_value(n, steps_);
+      for (const XPathNode& n : args[0].nodes) {
+        sum += number_value(n, steps_);
+        if (must_stop()) break;
+      }
       out = XPathValue::of(sum);
       return check_budget();
     }

@@ -238,7 +238,8 @@ const std::vector<uint32_t> XPathOrder::key_of(const XPathNode& n) {
   return key;
 }
 
-bool XPathOrder::sort(std::vector<XPathNode>& nodes, uint64_t& steps, uint64_t steps_max) {
+bool XPathOrder::sort(std::vector<XPathNode>& nodes, uint64_t& steps,
+                      const std::function<bool()>& must_stop) {
   if (nodes.size() < 2) return true;
   using Keyed = std::pair<std::vector<uint32_t>, XPathNode>;
   std::vector<Keyed> keyed;
@@ -246,10 +247,18 @@ bool XPathOrder::sort(std::vector<XPathNode>& nodes, uint64_t& steps, uint64_t s
   for (const XPathNode& n : nodes) {
     keyed.emplace_back(key_of(n), n);
     steps += keyed.back().first.size();
-    if (steps > steps_max) return false;
+    if (must_stop()) return false;
   }
-  std::sort(keyed.begin(), keyed.end(),
-            [](const Keyed& a, const Keyed& b) { return a.first < b.first; });
+  // Sorting goes on to its end, but with pauses.
+  std::sort(keyed.begin(), keyed.end(), [&](const Keyed& a, const Keyed& b) {
+    constexpr uint64_t kComparisonsPerPause = 4096;
+    if (++comparisons_ % kComparisonsPerPause == 0) {
+      steps += kComparisonsPerPause / 4;
+      (void)must_stop();
+    }
+    return a.first < b.first;
+  });
+  if (must_stop()) return false;
   nodes.clear();
   for (const Keyed& k : keyed) {
     if (nodes.empty() || !(nodes.back() == k.second)) nodes.push_back(k.second);

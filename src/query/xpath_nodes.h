@@ -1,6 +1,7 @@
 // The XPath view of tree elements: kinds of nodes, text, order, and walking the axes. Internal.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -44,13 +45,15 @@ double number_value(const XPathNode& n, uint64_t& steps);
 // Sorts into document order and drops duplicates.
 class XPathOrder {
  public:
-  // A step for each level above each node; false, and no order, when that is beyond the limit.
-  bool sort(std::vector<XPathNode>& nodes, uint64_t& steps, uint64_t steps_max);
+  // A step for each level above each node, and some for comparing; false, and no order, when
+  // `must_stop` said so.
+  bool sort(std::vector<XPathNode>& nodes, uint64_t& steps, const std::function<bool()>& must_stop);
 
  private:
   const std::vector<uint32_t> key_of(const XPathNode& n);
   uint32_t ordinal_of(tree::Element* e);
   std::unordered_map<tree::Element*, uint32_t> ordinals_;
+  uint64_t comparisons_ = 0;
   std::vector<tree::Element*> tops_;  // trees in the order they were met
 };
 

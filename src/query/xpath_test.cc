@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "query/errors_gen.h"
 #include "query/location.h"
 #include "tree/domain.h"
 #include "tree/edit.h"
@@ -200,6 +201,34 @@ TEST_CASE("xpath: limits") {
   auto r = xpath.value().evaluate({.context = &f.context, .node = f.body, .steps_max = 500});
   REQUIRE_FALSE(r.ok());
   CHECK(r.error().number == 1473);
+}
+
+int pauses = 0;
+
+TEST_CASE("xpath: a long evaluation lets others run, and ends when one of its pauses says so") {
+  XPathFixture f;
+  auto xpath = query::XPath::compile(
+      "count(//*[count(//*[count(//*[count(//*) > 0]) > 0]) > 0]) + count(//* | //*)");
+  REQUIRE(xpath.ok());
+  pauses = 0;
+  auto count = [] {
+    ++pauses;
+    return millstream::Status();
+  };
+  auto r = xpath.value().evaluate({.context = &f.context, .node = f.body, .pause = count});
+  CHECK(pauses >= 2);
+  auto quick = query::XPath::compile("count(//*)");
+  pauses = 0;
+  CHECK(quick.value().evaluate({.context = &f.context, .node = f.body, .pause = count}).ok());
+  CHECK(pauses == 0);
+  auto stop = [] {
+    return ++pauses == 2 ? millstream::base::make_error(query::errors::kXPathType, {1})
+                         : millstream::Status();
+  };
+  r = xpath.value().evaluate({.context = &f.context, .node = f.body, .pause = stop});
+  REQUIRE_FALSE(r.ok());
+  CHECK(r.error().code == &query::errors::kXPathType);
+  CHECK(pauses == 2);
 }
 
 TEST_CASE("xpath: no context node is an empty set") {

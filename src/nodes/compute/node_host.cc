@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "flow/errors_gen.h"
 #include "net/fiber.h"
+#include "nodes/common/pause.h"
 #include "nodes/compute/errors_gen.h"
 #include "parsers/domains.h"
 #include "text/utf8.h"
@@ -31,11 +32,7 @@ void NodeHost::unlock_atomic(std::string_view schema, std::string_view label) {
   facts_.flow->lock_for(schema, label).unlock();
 }
 
-Status NodeHost::check_budget() {
-  if (net::is_current_cancelled()) return base::make_error(flow::errors::kCancelled);
-  if (net::Fiber* fiber = net::Fiber::current()) fiber->yield();
-  return {};
-}
+Status NodeHost::check_budget() { return common::let_others_run(); }
 
 size_t NodeHost::stack_remaining_bytes() { return net::stack_remaining_bytes(); }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nodes/common/pause.h"
 #include "nodes/database/errors_gen.h"
 #include "text/utf8.h"
 
@@ -208,10 +209,7 @@ Status Query::run(flow::Invocation& invocation, const tree::MessageAssembly& in,
                   sql::Outcome& out) const {
   sql::Session* session = MS_TRY(common::database_session(invocation, choice_, {}));
   const query::XPathVariables variables = query::assembly_variables(in);
-  query::XPathInput input;
-  input.context = &invocation.context();
-  input.node = tree::body_of(in.root);
-  input.variables = &variables;
+  const query::XPathInput input = common::xpath_input(invocation, in, variables);
   std::vector<Value> values;
   for (const Parameter& p : parameters_) {
     const query::XPathValue v = MS_TRY(p.path.evaluate(input));

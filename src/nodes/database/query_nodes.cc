@@ -1,6 +1,7 @@
 // DatabaseRetrieve and DatabaseRoute.
 #include <algorithm>
 
+#include "nodes/common/pause.h"
 #include "nodes/database/database_retrieve_properties_gen.h"
 #include "nodes/database/database_route_properties_gen.h"
 #include "nodes/database/errors_gen.h"
@@ -108,10 +109,7 @@ class DatabaseRoute final : public flow::Node {
         query::assembly_variables(in, nullptr, [&](std::string_view name, query::XPathValue& out) {
           return find_column(name, found.rows, invocation.context(), out);
         });
-    query::XPathInput input;
-    input.context = &invocation.context();
-    input.node = tree::body_of(in.root);
-    input.variables = &variables;
+    const query::XPathInput input = common::xpath_input(invocation, in, variables);
     bool is_matched = false;
     for (const RouteRule& rule : rules_) {
       const query::XPathValue value = MS_TRY(rule.expression.evaluate(input));

@@ -5,6 +5,7 @@
 #include "nodes/common/api_documents.h"
 #include "nodes/common/body.h"
 #include "nodes/common/http_observe.h"
+#include "nodes/common/pause.h"
 #include "nodes/rest/errors_gen.h"
 
 namespace millstream::nodes::rest {

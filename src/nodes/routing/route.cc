@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "flow/invocation.h"
+#include "nodes/common/pause.h"
 #include "nodes/routing/errors_gen.h"
 #include "nodes/routing/route_properties_gen.h"
 #include "query/xpath.h"
@@ -26,10 +27,7 @@ class Route final : public flow::Node {
 
   Status evaluate(flow::Invocation& invocation, const tree::MessageAssembly& in, int) override {
     const query::XPathVariables variables = query::assembly_variables(in);
-    query::XPathInput input;
-    input.context = &invocation.context();
-    input.node = tree::body_of(in.root);
-    input.variables = &variables;
+    const query::XPathInput input = common::xpath_input(invocation, in, variables);
     bool is_matched = false;
     for (size_t i = 0; i < rules_.size(); ++i) {
       const query::XPathValue value = MS_TRY(rules_[i].expression.evaluate(input));
