@@ -16,6 +16,7 @@
 #include "esql/exec.h"
 #include "esql/executor.h"
 #include "esql/shared.h"
+#include "esql/trace.h"
 #include "tree/assembly.h"
 #include "tree/domain.h"
 #include "value/time_zone.h"
@@ -75,6 +76,15 @@ inline Status toy_serialise(tree::TreeContext& context, tree::Element* e,
   return {};
 }
 
+// What a traced program told, one line each: "2537 Executing ...".
+class FakeTracer final : public Tracer {
+ public:
+  void line(int number, std::string_view text) override {
+    lines.push_back(std::to_string(number) + " " + std::string(text));
+  }
+  std::vector<std::string> lines;
+};
+
 class FakeHost : public Host {
  public:
   FakeHost() {
@@ -127,6 +137,9 @@ class FakeHost : public Host {
     return std::string_view(it->second);
   }
 
+  Tracer* tracer() override { return trace; }
+
+  Tracer* trace = nullptr;
   std::vector<std::string> log_lines;
   std::vector<PropagateRequest> propagated;
   std::function<Status()> on_propagate;
@@ -142,7 +155,8 @@ class FakeHost : public Host {
 // A program with one module M, ready to run messages.
 class Runner {
  public:
-  explicit Runner(const std::string& source) : names(std::make_shared<base::NameTable>()) {
+  explicit Runner(const std::string& source, bool is_traced = false)
+      : names(std::make_shared<base::NameTable>()) {
     auto program = std::make_shared<Program>();
     FileInput file;
     file.path = "test.esql";
@@ -156,7 +170,8 @@ class Runner {
     }
     if (!good) return;
     names->freeze();
-    code = CompiledProgram::compile(program, zone);
+    code = CompiledProgram::compile(program, zone, is_traced);
+    if (is_traced) host.trace = &tracer;
     shared = code->make_shared_store(names);
     module = code->find_module("", "M");
     if (module) instance = std::make_unique<ModuleInstance>(code, *module);
@@ -224,6 +239,7 @@ class Runner {
   std::string diagnostics;
   std::shared_ptr<base::NameTable> names;
   value::TimeZone zone;
+  FakeTracer tracer;
   FakeHost host;
   std::shared_ptr<const CompiledProgram> code;
   std::shared_ptr<SharedStore> shared;
@@ -241,18 +257,24 @@ inline std::string compute(std::string_view body, std::string_view more = "") {
          "\nEND;\nEND MODULE;\n";
 }
 
-// Runs a body and gives "result: output", or the diagnostics.
+// Runs a body and gives "result: output", or the diagnostics. Traced, it does the same.
 inline std::string run_body(std::string_view body, std::string_view more = "") {
-  Runner r(compute(body, more));
-  std::string result = r.run();
-  if (!r.diagnostics.empty()) return result;
-  return result + ": " + r.output();
+  std::string results[2];
+  for (const bool is_traced : {false, true}) {
+    Runner r(compute(body, more), is_traced);
+    std::string& result = results[is_traced];
+    result = r.run();
+    if (r.diagnostics.empty()) result += ": " + r.output();
+  }
+  return results[0] == results[1] ? results[0] : results[0] + "; but traced " + results[1];
 }
 
 // The value of an expression, stored in a field.
-inline std::string eval_text(std::string_view expression, std::string_view declarations = "") {
-  Runner r(compute(std::string(declarations) + "SET OutputRoot.XMLNSC.r VALUE = " +
-                   std::string(expression) + "; RETURN TRUE;"));
+inline std::string eval_text_as(std::string_view expression, std::string_view declarations,
+                                bool is_traced) {
+  Runner r(compute(std::string(declarations) +
+                   "SET OutputRoot.XMLNSC.r VALUE = " + std::string(expression) + "; RETURN TRUE;"),
+           is_traced);
   std::string result = r.run();
   if (result != "TRUE") return result;
   EvalContext ctx = r.context();
@@ -261,6 +283,12 @@ inline std::string eval_text(std::string_view expression, std::string_view decla
   if (!e) return "missing";
   value::Value v = tree::scalar_value(e);
   return v.is_null() ? "NULL" : display_text(ctx, v);
+}
+// The same whether it is traced or not.
+inline std::string eval_text(std::string_view expression, std::string_view declarations = "") {
+  const std::string plain = eval_text_as(expression, declarations, false);
+  const std::string traced = eval_text_as(expression, declarations, true);
+  return plain == traced ? plain : plain + "; but traced " + traced;
 }
 
 }  // namespace millstream::esql::testing
