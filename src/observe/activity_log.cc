@@ -56,7 +56,7 @@ class ActivityMessage final : public flow::MessageObserver {
   ActivityMessage(ActivityLog& log, const flow::Flow& flow) : log_(log), flow_(flow) {}
 
   void begins(const flow::Node& input, const tree::MessageAssembly&, size_t) override {
-    add(11501, 'I', input, "Received data from input node ''" + input.label() + "''.",
+    add(11501, 'I', input, "Received data from input node '" + input.label() + "'.",
         {input.label()});
   }
   // A failure is told where it is raised.

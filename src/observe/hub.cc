@@ -177,7 +177,7 @@ void Hub::apply_locked(Entry& entry) {
   std::shared_ptr<flow::Observer> wanted;
   if (has_user_trace(key)) {
     std::shared_ptr<UserTrace>& trace = user_traces_[key];
-    if (!trace) trace = std::make_shared<UserTrace>(trace_file_locked(key));
+    if (!trace) trace = std::make_shared<UserTrace>(trace_file(key));
     wanted = trace;
   }
   switches(entry.user_trace, std::move(wanted), flow.observers());
@@ -269,8 +269,11 @@ void Hub::restart_ticker(Which which) {
 }
 
 void Hub::publish(Which which, const std::string& code) {
-  std::lock_guard lock(mutex_);
-  for (Entry& e : entries_) publish_locked(which, e, code);
+  {
+    std::lock_guard lock(mutex_);
+    for (Entry& e : entries_) publish_locked(which, e, code);
+  }
+  // Files are written while others may go on.
   publisher(which).flush();
 }
 
@@ -329,7 +332,8 @@ std::string Hub::user_trace_place(const FlowKey& key) const {
   return path.empty() ? "the standard output of the server" : path;
 }
 
-std::shared_ptr<RotatingFile> Hub::trace_file_locked(const FlowKey& key) {
+std::shared_ptr<RotatingFile> Hub::trace_file(const FlowKey& key) {
+  std::lock_guard lock(files_mutex_);
   std::shared_ptr<RotatingFile>& file = trace_files_[key];
   if (!file) {
     file = std::make_shared<RotatingFile>(trace_path(key), options_.settings.log_bytes_max,
@@ -338,19 +342,11 @@ std::shared_ptr<RotatingFile> Hub::trace_file_locked(const FlowKey& key) {
   return file;
 }
 
-void Hub::reset_user_trace(const FlowKey& key) {
-  std::lock_guard lock(mutex_);
-  trace_file_locked(key)->clear();
-}
+void Hub::reset_user_trace(const FlowKey& key) { trace_file(key)->clear(); }
 
 void Hub::write(const flow::Flow& flow, int number, std::string_view text) {
-  std::shared_ptr<RotatingFile> file;
-  {
-    std::lock_guard lock(mutex_);
-    if (!is_open() && !has_user_trace(key_of(flow))) return;
-    file = trace_file_locked(key_of(flow));
-  }
-  UserTrace::write(*file, number, text);
+  if (!is_open() && !has_user_trace(key_of(flow))) return;
+  UserTrace::write(*trace_file(key_of(flow)), number, text);
 }
 
 // ---------------------------------------------------------------- traces of single messages

@@ -122,19 +122,22 @@ class Hub final : public flow::FlowListener, public flow::TraceSink {
     return which == Which::kSnapshot ? *snapshot_ : *archive_;
   }
   void restart_ticker(Which which);
-  std::shared_ptr<RotatingFile> trace_file_locked(const FlowKey& key);
+  std::shared_ptr<RotatingFile> trace_file(const FlowKey& key);
   std::string trace_path(const FlowKey& key) const;
   void drop_idle_traces_locked();
   void remove_trace_locked(const Trace& trace);
 
   HubOptions options_;
   base::MetricRegistry metrics_;
-  mutable std::recursive_mutex mutex_;  // guards flows, controls and what ended flows counted
+  // Taken by tickers, deployments and handlers on the blocking pool, not by messages. Guards flows,
+  // controls and what ended flows counted.
+  mutable std::recursive_mutex mutex_;
   std::vector<Entry> entries_;
   std::map<FlowKey, FlowControl> controls_;
   FlowMetricsMap ended_;
   std::unique_ptr<StatisticsPublisher> snapshot_, archive_;
   std::unique_ptr<Ticker> snapshot_ticker_, archive_ticker_;
+  std::mutex files_mutex_;  // leaf lock: guards trace_files_, which Trace nodes look into
   std::map<FlowKey, std::shared_ptr<RotatingFile>> trace_files_;
   std::map<FlowKey, std::shared_ptr<UserTrace>> user_traces_;
   std::map<FlowKey, std::shared_ptr<ActivityLog>> activity_logs_;

@@ -10,7 +10,6 @@ namespace {
 namespace json = base::json;
 using admin::AdminReply;
 using admin::AdminRequest;
-using admin::HandlerPlace;
 using Which = Hub::Which;
 
 constexpr const char* kPrometheusType = "text/plain; version=0.0.4; charset=utf-8";
@@ -141,23 +140,19 @@ AdminReply change_statistics(Hub& hub, Which which, std::string_view body) {
 
 void add_statistics(Hub& hub, admin::AdminServer& admin, Which which) {
   const std::string path = std::string("/apiv2/statistics/") + which_name(which);
-  admin.add("GET", path,
+  add_route(admin, "GET", path,
             [&hub, which](const AdminRequest&) { return statistics_object(hub, which); });
   // Switching writes the last records of the old settings.
-  admin.add(
-      "PATCH", path,
-      [&hub, which](const AdminRequest& r) { return change_statistics(hub, which, r.body); },
-      HandlerPlace::kBlockingPool);
+  add_route(admin, "PATCH", path,
+            [&hub, which](const AdminRequest& r) { return change_statistics(hub, which, r.body); });
   for (const bool is_on : {true, false}) {
-    admin.add(
-        "POST", path + (is_on ? "/start-collection" : "/stop-collection"),
-        [&hub, which, is_on](const AdminRequest&) {
-          StatisticsSettings settings = hub.statistics_settings(which);
-          settings.is_on = is_on;
-          hub.set_statistics_settings(which, settings);
-          return statistics_object(hub, which);
-        },
-        HandlerPlace::kBlockingPool);
+    add_route(admin, "POST", path + (is_on ? "/start-collection" : "/stop-collection"),
+              [&hub, which, is_on](const AdminRequest&) {
+                StatisticsSettings settings = hub.statistics_settings(which);
+                settings.is_on = is_on;
+                hub.set_statistics_settings(which, settings);
+                return statistics_object(hub, which);
+              });
   }
 }
 
@@ -196,7 +191,7 @@ json::Value flow_totals(Hub& hub, flow::Flow& flow) {
 }
 
 void add_flow_statistics(Hub& hub, admin::AdminServer& admin) {
-  admin.add("GET", "/apiv2/statistics/flows", [&hub](const AdminRequest& r) {
+  add_route(admin, "GET", "/apiv2/statistics/flows", [&hub](const AdminRequest& r) {
     json::Value flows = json::Value::array();
     const std::string* name = r.find_query("flow");
     auto add = [&](flow::Flow& flow) { flows.push_back(flow_totals(hub, flow)); };
@@ -214,20 +209,18 @@ void add_flow_statistics(Hub& hub, admin::AdminServer& admin) {
   for (Which which : {Which::kSnapshot, Which::kArchive}) {
     const std::string path = "/apiv2/applications/{application}/messageflows/{flow}/statistics/" +
                              std::string(which_name(which));
-    admin.add("GET", path, [&hub, which](const AdminRequest& r) {
+    add_route(admin, "GET", path, [&hub, which](const AdminRequest& r) {
       return answer_for_flow(hub, r, [&](flow::Flow& flow) {
         return admin::json_reply(flow_statistics(hub, flow, which));
       });
     });
     for (const bool is_on : {true, false}) {
-      admin.add(
-          "POST", path + (is_on ? "/start-collection" : "/stop-collection"),
-          [&hub, which, is_on](const AdminRequest& r) {
-            return change_flow(hub, r, [&](FlowControl& control) {
-              (which == Which::kSnapshot ? control.snapshot : control.archive) = is_on;
-            });
-          },
-          HandlerPlace::kBlockingPool);
+      add_route(admin, "POST", path + (is_on ? "/start-collection" : "/stop-collection"),
+                [&hub, which, is_on](const AdminRequest& r) {
+                  return change_flow(hub, r, [&](FlowControl& control) {
+                    (which == Which::kSnapshot ? control.snapshot : control.archive) = is_on;
+                  });
+                });
     }
   }
 }
@@ -280,7 +273,7 @@ json::Value control_json(Hub& hub, const FlowKey& key) {
 }
 
 void add_routes(Hub& hub, admin::AdminServer& admin) {
-  admin.add("GET", "/metrics", [&hub](const AdminRequest&) {
+  add_route(admin, "GET", "/metrics", [&hub](const AdminRequest&) {
     return admin::text_reply(hub.metrics_text(), kPrometheusType);
   });
   for (Which which : {Which::kSnapshot, Which::kArchive}) add_statistics(hub, admin, which);

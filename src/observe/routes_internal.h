@@ -8,6 +8,12 @@
 
 namespace millstream::observe {
 
+// Handlers take the hub's lock, and some write files: none of them runs on a reactor.
+inline void add_route(admin::AdminServer& admin, std::string_view method, std::string_view path,
+                      admin::AdminHandler handler) {
+  admin.add(method, path, std::move(handler), admin::HandlerPlace::kBlockingPool);
+}
+
 // "Application/Flow" of the path.
 std::string flow_name_of(const admin::AdminRequest& request);
 // 404 when there is no such flow.

@@ -9,7 +9,6 @@ namespace {
 namespace json = base::json;
 using admin::AdminReply;
 using admin::AdminRequest;
-using admin::HandlerPlace;
 
 constexpr const char* kFlowPath = "/apiv2/applications/{application}/messageflows/{flow}";
 
@@ -24,23 +23,17 @@ void add_switch(Hub& hub, admin::AdminServer& admin, const std::string& what,
                 std::optional<bool> FlowControl::* member) {
   for (const bool is_on : {true, false}) {
     const std::string action = (is_on ? "/start-" : "/stop-") + what;
-    admin.add(
-        "POST", kFlowPath + action,
-        [&hub, member, is_on](const AdminRequest& r) {
-          return change_flow(hub, r, [&](FlowControl& c) { c.*member = is_on; });
-        },
-        HandlerPlace::kBlockingPool);
-    admin.add(
-        "POST", "/apiv2" + action,
-        [&hub, member, is_on](const AdminRequest&) {
-          json::Value flows = json::Value::array();
-          for (const FlowKey& key : all_keys(hub)) {
-            hub.set_control(key, [&](FlowControl& c) { c.*member = is_on; });
-            flows.push_back(control_json(hub, key));
-          }
-          return admin::json_reply(flows);
-        },
-        HandlerPlace::kBlockingPool);
+    add_route(admin, "POST", kFlowPath + action, [&hub, member, is_on](const AdminRequest& r) {
+      return change_flow(hub, r, [&](FlowControl& c) { c.*member = is_on; });
+    });
+    add_route(admin, "POST", "/apiv2" + action, [&hub, member, is_on](const AdminRequest&) {
+      json::Value flows = json::Value::array();
+      for (const FlowKey& key : all_keys(hub)) {
+        hub.set_control(key, [&](FlowControl& c) { c.*member = is_on; });
+        flows.push_back(control_json(hub, key));
+      }
+      return admin::json_reply(flows);
+    });
   }
 }
 
@@ -94,13 +87,13 @@ AdminReply start_trace(Hub& hub, const AdminRequest& request) {
 }
 
 void add_message_traces(Hub& hub, admin::AdminServer& admin) {
-  admin.add("POST", "/apiv2/message-traces",
+  add_route(admin, "POST", "/apiv2/message-traces",
             [&hub](const AdminRequest& r) { return start_trace(hub, r); });
-  admin.add("GET", "/apiv2/message-traces/{id}", [&hub](const AdminRequest& r) {
+  add_route(admin, "GET", "/apiv2/message-traces/{id}", [&hub](const AdminRequest& r) {
     Result<json::Value> steps = hub.take_trace(r.parameter("id"));
     return steps.ok() ? admin::json_reply(steps.value()) : admin::error_reply(404, steps.error());
   });
-  admin.add("DELETE", "/apiv2/message-traces/{id}", [&hub](const AdminRequest& r) {
+  add_route(admin, "DELETE", "/apiv2/message-traces/{id}", [&hub](const AdminRequest& r) {
     hub.end_trace(r.parameter("id"));
     return admin::json_reply(json::Value::object());
   });
@@ -111,25 +104,22 @@ void add_message_traces(Hub& hub, admin::AdminServer& admin) {
 void add_trace_routes(Hub& hub, admin::AdminServer& admin) {
   add_switch(hub, admin, "user-trace", &FlowControl::user_trace);
   add_switch(hub, admin, "activity-log", &FlowControl::activity_log);
-  admin.add(
-      "POST", std::string(kFlowPath) + "/reset-user-trace",
-      [&hub](const AdminRequest& r) {
-        return answer_for_flow(hub, r, [&](flow::Flow& flow) {
-          const FlowKey key{flow.application(), flow.name()};
-          hub.reset_user_trace(key);
-          return admin::json_reply(control_json(hub, key));
-        });
-      },
-      HandlerPlace::kBlockingPool);
-  admin.add("GET", std::string(kFlowPath) + "/observability", [&hub](const AdminRequest& r) {
+  add_route(admin, "POST", std::string(kFlowPath) + "/reset-user-trace",
+            [&hub](const AdminRequest& r) {
+              return answer_for_flow(hub, r, [&](flow::Flow& flow) {
+                const FlowKey key{flow.application(), flow.name()};
+                hub.reset_user_trace(key);
+                return admin::json_reply(control_json(hub, key));
+              });
+            });
+  add_route(admin, "GET", std::string(kFlowPath) + "/observability", [&hub](const AdminRequest& r) {
     return answer_for_flow(hub, r, [&](flow::Flow& flow) {
       return admin::json_reply(control_json(hub, {flow.application(), flow.name()}));
     });
   });
-  admin.add(
-      "PATCH", std::string(kFlowPath) + "/observability",
-      [&hub](const AdminRequest& r) { return patch_tracing(hub, r); }, HandlerPlace::kBlockingPool);
-  admin.add("GET", std::string(kFlowPath) + "/activity-log", [&hub](const AdminRequest& r) {
+  add_route(admin, "PATCH", std::string(kFlowPath) + "/observability",
+            [&hub](const AdminRequest& r) { return patch_tracing(hub, r); });
+  add_route(admin, "GET", std::string(kFlowPath) + "/activity-log", [&hub](const AdminRequest& r) {
     return answer_for_flow(hub, r, [&](flow::Flow& flow) {
       json::Value out = json::Value::object();
       out.set("activityLogEntries", hub.activity({flow.application(), flow.name()}));
