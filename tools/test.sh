@@ -115,7 +115,8 @@ lane_release() {
   [ ! -x examples/demo.sh ] || check "demo" examples/demo.sh
 }
 
-# sanitizer PRESET FOLDER...: the unit tests of what touches outside bytes, or threads.
+# sanitizer PRESET FOLDER...: the unit tests of what touches outside bytes, or threads, and the
+# program for the suites below.
 sanitizer() {
   local preset=$1 names targets pattern
   shift
@@ -125,15 +126,21 @@ sanitizer() {
   targets=$(printf '%s_test ' $names)
   pattern="^($(printf '%s' "$names" | tr '\n' '|'))\$"
   # shellcheck disable=SC2086
-  ninja -C "build/$preset" -j"$JOBS" $targets && run_ctest "$preset" -R "$pattern"
+  ninja -C "build/$preset" -j"$JOBS" $targets millstream && run_ctest "$preset" -R "$pattern"
 }
 
 lane_asan() {
-  ASAN_OPTIONS=detect_stack_use_after_return=0:strict_string_checks=1 \
-    sanitizer asan base text io value format http tree mqi model query parsers esql flow nodes ace
+  export ASAN_OPTIONS=detect_stack_use_after_return=0:strict_string_checks=1
+  sanitizer asan base text io value format http tree mqi model query parsers esql flow nodes ace &&
+    build/asan/millstream test tests/esql tests/flow &&
+    MILLSTREAM=$PWD/build/asan/millstream "$PYTHON" -B tests/http/run.py
 }
 
-lane_tsan() { TSAN_OPTIONS=halt_on_error=1 sanitizer tsan net flow http nodes; }
+lane_tsan() {
+  export TSAN_OPTIONS=halt_on_error=1
+  sanitizer tsan net flow http nodes &&
+    MILLSTREAM=$PWD/build/tsan/millstream "$PYTHON" -B tests/http/run.py
+}
 
 titles() {
   case $1 in

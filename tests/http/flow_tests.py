@@ -465,7 +465,7 @@ def run_all(binary, names=()):
 
 
 def main():
-    release = Path(__file__).resolve().parents[2] / "build/release/millstream"
+    release = os.environ.get("MILLSTREAM", Path(__file__).resolve().parents[2] / "build/release/millstream")
     passed, failed = run_all(os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else release), sys.argv[2:])
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

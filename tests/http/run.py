@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """End-to-end tests of the HTTP nodes: real server processes, raw sockets, a back end of our own.
 
-  tests/http/run.py [BINARY [NAME...]]   the binary to test (build/release/millstream); only tests
-                                         whose name holds a NAME
+  tests/http/run.py [BINARY [NAME...]]   the binary to test ($MILLSTREAM, else build/release/millstream);
+                                         only tests whose name holds a NAME
 
 The last line is "N passed, N failed"; the exit code is 1 when one failed.
 """
@@ -38,7 +38,8 @@ class Server:
         command = [binary, "run", "--http-port", "0", "--host", "127.0.0.1", *map(str, arguments)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.lines, self.errors, self.port = [], [], 0
-        threading.Thread(target=self.read_errors, daemon=True).start()
+        self.reader = threading.Thread(target=self.read_errors, daemon=True)
+        self.reader.start()
         for line in self.process.stdout:
             self.lines.append(line.rstrip())
             ready = re.search(r"on port (\d+)", line)
@@ -66,6 +67,10 @@ class Server:
 
     def __exit__(self, *_):
         self.stop()
+        self.reader.join(timeout=10)
+        reports = [line for line in self.errors if re.search(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|"
+                                                             r": runtime error: ", line)]
+        assert not reports, "\n".join(self.errors[-60:])
 
 
 def exchange(port, data, timeout=20.0, wants_close=True):
@@ -631,7 +636,7 @@ class Context:
 
 
 def main():
-    release = Path(__file__).resolve().parents[2] / "build/release/millstream"
+    release = os.environ.get("MILLSTREAM", Path(__file__).resolve().parents[2] / "build/release/millstream")
     binary, names = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else release), sys.argv[2:]
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
