@@ -31,7 +31,7 @@ class SteppedTime {
     options.clock = &clock_;
     options.idle_wait_ms = 1;
     options.on_idle = [this](int64_t deadline_ns) {
-      if (net::BlockingPool::shared().busy() > 0) return;
+      if (net::BlockingPool::busy_in_all() > 0) return;
       const int64_t to = std::min(deadline_ns, limit_ns_.load());
       if (to > clock_.monotonic_ns()) clock_.advance_ns(to - clock_.monotonic_ns());
     };
