@@ -227,6 +227,9 @@ class ApplicationBuilder {
       return std::any_of(externals.begin(), externals.end(),
                          [name](const esql::ast::Variable* v) { return v->name == name; });
     });
+    if (definition && application_->rest_api_) {
+      apply_rest_api(*application_->rest_api_, *definition);
+    }
     // Without working ESQL every Compute node would add an error that says nothing new.
     if (!definition || !application_->runtime_) return;
     const bool is_whole = !remove_unknown_nodes(*definition);

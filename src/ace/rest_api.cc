@@ -58,6 +58,7 @@ Result<Descriptor> read_descriptor(const Container& container, base::Diagnostics
   const ConfigElement& root = *document.root;
   out.definition = root.attribute("definitionFile");
   out.implementation = root.attribute("implementation");
+  out.options.fault_format = root.attribute("faultFormat");
   out.position = root.position;
   out.definition_position = position_of(root, "definitionFile");
   out.implementation_position = position_of(root, "implementation");
@@ -123,6 +124,25 @@ nodes::common::ApiDocuments::Reader document_reader(std::vector<const Container*
     }
     return base::make_error(errors::kDocumentNotFound, {path});
   };
+}
+
+void apply_rest_api(nodes::rest::RestApi& api, flow::FlowDefinition& definition) {
+  if (!api.is_for(definition.name)) return;
+  for (flow::NodeDefinition& n : definition.nodes) {
+    if (n.type != "ComIbmWSInput") continue;
+    const std::string& format = api.options().fault_format;
+    if (!format.empty() && !n.properties.find("faultFormat")) {
+      n.properties.set("faultFormat", {format, n.properties.position, kDescriptorFile});
+    }
+    const flow::Property* validation = n.properties.find("validateMaster");
+    if (!validation || (validation->value != "content" && validation->value != "contentAndValue")) {
+      continue;
+    }
+    api.validate_requests();
+    flow::Property none = *validation;
+    none.value = "none";
+    n.properties.set("validateMaster", std::move(none));
+  }
 }
 
 std::shared_ptr<nodes::rest::RestApi> load_rest_api(const Container& container,

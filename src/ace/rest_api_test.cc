@@ -71,6 +71,32 @@ TEST_CASE("REST API project: validation makes what cannot be checked an error") 
   CHECK(p.problems.find("error: MS1125") != std::string::npos);
 }
 
+TEST_CASE("REST API project: what it says of its HTTPInput nodes") {
+  RestProject p;
+  p.attributes += " faultFormat=\"HTML\"";
+  auto api = p.load();
+  REQUIRE(api);
+  flow::FlowDefinition definition;
+  definition.name = "gen.F";
+  for (const char* format : {"", "JSON"}) {
+    definition.nodes.emplace_back().type = "ComIbmWSInput";
+    flow::PropertySet& set = definition.nodes.back().properties;
+    if (*format) set.set("faultFormat", {format, {}, "flow"});
+  }
+  apply_rest_api(*api, definition);
+  CHECK(definition.nodes[0].properties.find("faultFormat")->value == "HTML");
+  CHECK(definition.nodes[1].properties.find("faultFormat")->value == "JSON");
+  CHECK_FALSE(api->validates_requests());
+  definition.nodes[1].properties.set("validateMaster", {"contentAndValue", {}, "BAR override"});
+  definition.name = "Other";
+  apply_rest_api(*api, definition);
+  CHECK_FALSE(api->validates_requests());
+  definition.name = "gen.F";
+  apply_rest_api(*api, definition);
+  CHECK(api->validates_requests());
+  CHECK(definition.nodes[1].properties.find("validateMaster")->value == "none");
+}
+
 TEST_CASE("REST API project: what is wrong, and where") {
   auto problem = [](const std::function<void(RestProject&)>& change) {
     RestProject p;

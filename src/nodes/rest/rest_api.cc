@@ -165,7 +165,8 @@ RestApi::RestApi(std::shared_ptr<const model::ApiDocument> document, RestApiOpti
                  base::NameTable& names)
     : document_(std::move(document)),
       options_(std::move(options)),
-      names_(std::make_shared<Names>(names)) {
+      names_(std::make_shared<Names>(names)),
+      validates_requests_(options_.validates_requests) {
   for (const model::Operation& o : document_->operations()) {
     for (const model::Parameter& p : o.parameters) names.intern_qname("", p.name);
   }
@@ -206,7 +207,7 @@ bool RestApi::admit(millstream::http::RequestRef& request, std::string_view base
                      base::make_error(errors::kNotImplemented, {operation.id}), *faults);
     return false;
   }
-  if (options_.validates_requests) {
+  if (validates_requests_) {
     Status problem;
     const int status = check_request(*request, operation, match, problem);
     if (status != 0) {

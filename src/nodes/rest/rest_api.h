@@ -23,6 +23,7 @@ struct RestApiOptions {
   std::string flow_name;              // "gen.Orders"
   std::string document_name;          // "orders.yaml"
   std::set<std::string> implemented;  // operations that the flow has labels for
+  std::string fault_format;           // of HTTPInput nodes that have none; empty: their default
   bool validates_requests = false;
   bool validates_replies = false;
   bool allows_unexpected_body = false;  // a body for an operation that has none
@@ -38,6 +39,9 @@ class RestApi final : public common::RestGate, public std::enable_shared_from_th
                                          RestApiOptions options, base::NameTable& names);
 
   bool is_for(std::string_view flow_name) const override { return flow_name == options_.flow_name; }
+  // While loading: requests are checked, whatever the options say.
+  void validate_requests() { validates_requests_ = true; }
+  bool validates_requests() const { return validates_requests_; }
   bool admit(millstream::http::RequestRef& request, std::string_view base_path,
              const std::shared_ptr<const common::FaultWriter>& faults) override;
   void describe(const millstream::http::Request& request, std::string_view base_path,
@@ -64,6 +68,7 @@ class RestApi final : public common::RestGate, public std::enable_shared_from_th
   const std::shared_ptr<const model::ApiDocument> document_;  // shared with other nodes
   const RestApiOptions options_;
   const std::shared_ptr<const Names> names_;
+  bool validates_requests_ = false;
 };
 
 // The page about an API: all of its operations in one file without anything external.
