@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/database_conf.h"
 #include "server/errors_gen.h"
 #include "server/run_folder.h"
 
@@ -40,6 +41,15 @@ void lower_priority() {
   const id_t self = static_cast<id_t>(::syscall(SYS_gettid));
   const int now = ::getpriority(PRIO_PROCESS, self);
   ::setpriority(PRIO_PROCESS, self, now + ApplicationHost::kPriorityBelowReactors);
+}
+
+// Returns when every reactor has been between two tasks. Needs no fiber: all may be taken.
+void pass_through_reactors(net::ReactorPool& reactors) {
+  for (int i = 0; i < reactors.size(); ++i) {
+    auto passed = std::make_shared<std::promise<void>>();
+    reactors.reactor(i).post([passed] { passed->set_value(); });
+    passed->get_future().wait();
+  }
 }
 
 void log_change(const ChangeReport& report) {
@@ -165,7 +175,7 @@ void ApplicationHost::run(std::function<void()> job) {
 // An old version goes when two looks in a row find nothing on its way in it, and every reactor has
 // been between two tasks since: what a look missed was in the middle of one.
 void ApplicationHost::drain() {
-  for (int i = 0; i < reactors_->size(); ++i) reactors_->run_on(i, [] {});
+  pass_through_reactors(*reactors_);
   for (Retired& r : retired_) {
     r.quiet_polls = r.application->is_idle() ? r.quiet_polls + 1 : 0;
     if (r.quiet_polls >= 2) {
@@ -251,23 +261,23 @@ ChangeReport ApplicationHost::change(std::unique_ptr<Sources> sources, ChangeRep
                        .refused_hashes = refused_hashes_,
                        .asked_for = scope.asked_for};
   BuiltApplications built = build_applications(*sources, plan, report.diagnostics);
-  auto next = std::make_shared<Applications>(next_applications(built, scope, report));
+  Applications next = next_applications(built, scope, report);
   report.build_ns += host_now_ns() - start_ns;
   if (report.is_trial) return report;
   if (scope.is_strict && (!report.kept.empty() || !report.refused.empty())) {
     report.status = base::make_error(errors::kNothingChanged);
   }
+  if (report.status.ok()) {
+    // Policies are part of what is deployed. A rescan has said what is wrong with them.
+    base::Diagnostics said_already;
+    configure_databases(sources->work_folder, sources->workspace,
+                        input_.databases ? *input_.databases : sql::DataSources::process(),
+                        scope.is_strict ? report.diagnostics : said_already);
+  }
   if (report.status.ok() && report.has_changed()) {
     const int64_t switch_start_ns = host_now_ns();
-    report.status = switch_to(std::move(next));
+    report.status = switch_or_drop(std::move(next), scope, built, report);
     report.switch_ns = host_now_ns() - switch_start_ns;
-  }
-  if (!report.status.ok()) {
-    report.kept.insert(report.kept.end(), report.replaced.begin(), report.replaced.end());
-    report.refused.insert(report.refused.end(), report.started.begin(), report.started.end());
-    report.started.clear();
-    report.replaced.clear();
-    report.removed.clear();
   }
   log_change(report);
   if (scope.is_strict && !report.ok()) return report;
@@ -315,7 +325,50 @@ Applications ApplicationHost::next_applications(const BuiltApplications& built, 
   return next;
 }
 
-Status ApplicationHost::switch_to(std::shared_ptr<const Applications> next) {
+// Who cannot start is dropped, so that one URL that is taken does not hold up all the others: at a
+// rescan anybody, at a deployment only what it is not about. Errors of starting are not remembered
+// as those of compiling are: another application's change may end them.
+Status ApplicationHost::switch_or_drop(Applications next, const Scope& scope,
+                                       BuiltApplications& built, ChangeReport& report) {
+  const std::shared_ptr<const Applications> before = applications();
+  Status status;
+  while (true) {
+    std::shared_ptr<ace::Application> failed;
+    status = switch_to(std::make_shared<const Applications>(next), failed);
+    if (status.ok()) break;
+    const std::string name = failed->name();
+    const auto* old = find_by_name(*before, name);
+    if (scope.is_strict && (old || scope.asked_for.count(name) != 0)) break;
+    report.diagnostics.error(status.error(), {});
+    built.refused.push_back(name);
+    std::erase(old ? report.replaced : report.started, name);
+    (old ? report.kept : report.refused).push_back(name);
+    std::erase(next, failed);
+    for (const auto& a : *before) {
+      if (a.get() == old) next.push_back(a);
+    }
+    if (!report.has_changed()) {
+      status = {};
+      break;
+    }
+  }
+  // A version that stays out may have got a message before it was stopped again.
+  const std::shared_ptr<const Applications> after = applications();
+  for (const auto& a : built.applications) {
+    if (!has_application(*after, a.get())) retired_.push_back({a, host_now_ns()});
+  }
+  draining_.store(retired_.size(), std::memory_order_relaxed);
+  if (status.ok()) return status;
+  report.kept.insert(report.kept.end(), report.replaced.begin(), report.replaced.end());
+  report.refused.insert(report.refused.end(), report.started.begin(), report.started.end());
+  report.started.clear();
+  report.replaced.clear();
+  report.removed.clear();
+  return status;
+}
+
+Status ApplicationHost::switch_to(std::shared_ptr<const Applications> next,
+                                  std::shared_ptr<ace::Application>& failed) {
   const std::shared_ptr<const Applications> running = applications();
   std::vector<std::shared_ptr<ace::Application>> leaving, coming;
   for (const auto& a : *running) {
@@ -337,7 +390,10 @@ Status ApplicationHost::switch_to(std::shared_ptr<const Applications> next) {
     for (size_t i = 0; i < leaving.size(); ++i) {
       if (leaving[i]->name() == a->name()) stays_stopped = stopped[i];
     }
-    if (status.ok()) status = a->start_all(stays_stopped);
+    status = a->start_all(stays_stopped);
+    if (status.ok()) continue;
+    failed = a;
+    break;
   }
   if (!status.ok()) {
     for (const auto& a : coming) a->stop();
@@ -353,9 +409,9 @@ Status ApplicationHost::switch_to(std::shared_ptr<const Applications> next) {
     std::atomic_store(&applications_, std::move(next));
   }
   for (flow::EndpointRegistry* r : services_.registries()) r->end_change();
+  if (!status.ok()) return status;
   const int64_t now = host_now_ns();
-  // A new version that did not start may have got a message too.
-  for (auto& a : status.ok() ? leaving : coming) retired_.push_back({std::move(a), now});
+  for (auto& a : leaving) retired_.push_back({std::move(a), now});
   draining_.store(retired_.size(), std::memory_order_relaxed);
   return status;
 }

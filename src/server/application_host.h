@@ -124,7 +124,11 @@ class ApplicationHost {
   ChangeReport change(std::unique_ptr<Sources> sources, ChangeReport report, const Scope& scope);
   Applications next_applications(const BuiltApplications& built, const Scope& scope,
                                  ChangeReport& report) const;
-  Status switch_to(std::shared_ptr<const Applications> next);
+  Status switch_or_drop(Applications next, const Scope& scope, BuiltApplications& built,
+                        ChangeReport& report);
+  // `failed`: whose start is the error.
+  Status switch_to(std::shared_ptr<const Applications> next,
+                   std::shared_ptr<ace::Application>& failed);
   ChangeReport do_deploy(DeployRequest& request);
   ChangeReport do_undeploy(const std::string& container);
 

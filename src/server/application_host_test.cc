@@ -146,10 +146,14 @@ TEST_CASE("URLs come, go and move in one step; a conflict changes nothing") {
   r.start();
   r.write_application("A", "/b", host_module("'a2'"));
   ChangeReport report = r.server->host().rescan();
-  CHECK_FALSE(report.status.ok());
+  CHECK_FALSE(report.ok());
+  CHECK(report.diagnostics.has_errors());
   CHECK(report.kept == Names{"A"});
   CHECK(r.get("/a") == "a1");
   CHECK(r.get("/b") == "b1");
+  r.write_application("N", "/n", host_module("'n'"));  // others are not held up
+  CHECK(r.server->host().rescan().started == Names{"N"});
+  CHECK(r.get("/n") == "n");
   r.write_application("B", "/a", host_module("'b2'"));
   report = r.server->host().rescan();
   CHECK(report.ok());

@@ -73,6 +73,7 @@ void PathWatch::run() {
 
 void PathWatch::rescan() {
   const ChangeReport report = host_.rescan();
+  if (is_ending_.load()) return;
   std::string said;
   for (const base::Diagnostic& d : report.diagnostics.all()) said += d.format() + "\n";
   if (!report.status.ok()) said += report.status.error().describe();
