@@ -6,6 +6,7 @@
 
 The last line is "N passed, N failed"; the exit code is 1 when one failed.
 """
+import http.client
 import os
 import random
 import shutil
@@ -284,6 +285,43 @@ def a_work_directory_is_whole_after_kill(binary, folder):
         assert not (work / "run" / ".deploying").exists()
         survived.add(answer)
     server.stop()
+
+
+@test
+def callable_flows_and_timers_change_hands_without_a_gap(binary, folder):
+    examples = Path(__file__).resolve().parents[2] / "examples"
+    for name in ("callable-flow", "timer"):
+        shutil.copytree(examples / name, Path(folder) / name)
+    request = (Path(folder) / "callable-flow/input/tea.xml").read_bytes()
+    expected = None
+    with Server(binary, "--watch", folder) as server:
+        ends, wrong, answers = threading.Event(), [], []
+
+        def ask():
+            nonlocal expected
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+            while not ends.is_set():
+                connection.request("POST", "/shop/quote", request, {"Content-Type": "text/xml"})
+                reply = connection.getresponse()
+                answer = (reply.status, reply.read())
+                expected = expected or answer
+                answers.append(1)
+                if answer != expected or reply.status != 200:
+                    wrong.append(answer)
+
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for n in range(12):
+            for file in sorted(Path(folder).rglob("*.esql")):
+                file.write_text(file.read_text() + f"-- {n}\n")
+            pace(0.15)
+        wait_for(lambda: has_line(server.lines, "Replaced: callable-flow, timer"), "new versions of both")
+        ends.set()
+        for thread in threads:
+            thread.join(30)
+        assert not wrong and answers, wrong[:3]
+        wait_for(lambda: server.draining() == 0, "the end of the old versions")
 
 
 @test
