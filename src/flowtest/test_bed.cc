@@ -139,7 +139,8 @@ Status TestBed::start(bool must_run, Coverage* coverage) {
     TestLog::capture(&log_);
     if (!script_.is_network_allowed) http::set_client_stand_in(&backends_);
   });
-  return {};
+  // What is due when flows start has happened before the first step.
+  return script_.is_clock_real ? Status() : run_clock(0);
 }
 
 void TestBed::finish_coverage() {
@@ -216,6 +217,10 @@ Status TestBed::advance(int64_t nanoseconds) {
   backends_.forget();
   log_.clear();
   if (script_.is_clock_real) return base::make_error(errors::kClockIsReal);
+  return run_clock(nanoseconds);
+}
+
+Status TestBed::run_clock(int64_t nanoseconds) {
   std::unique_lock lock(mutex_);
   target_ns_ = clock_.monotonic_ns() + nanoseconds;
   mode_ = Mode::kAdvance;

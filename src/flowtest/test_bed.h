@@ -61,6 +61,7 @@ class TestBed {
   Status write_files();
   Status set_deployment(server::ServerOptions& options);
   Status run_step(std::function<void()> task);  // in a fiber; waits for it and for the flows
+  Status run_clock(int64_t nanoseconds);        // lets what is due happen, in order
   bool is_quiet() const;
   void on_idle(int64_t deadline_ns);
 
