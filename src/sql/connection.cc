@@ -29,7 +29,8 @@ SQLCHAR* sql_chars(const std::string& s) {
   return reinterpret_cast<SQLCHAR*>(const_cast<char*>(s.c_str()));
 }
 
-// The driver manager converts narrow text by the locale of the process, so all but ASCII goes wide.
+// The driver manager converts narrow text by the locale of the process, so all but ASCII goes wide;
+// not to SQLite's driver, which has no wide functions and takes UTF-8.
 struct WideText {
   explicit WideText(std::string_view utf8) {
     append_wide(utf8, units);
@@ -40,8 +41,8 @@ struct WideText {
   std::vector<char16_t> units;
 };
 
-SQLRETURN prepare_text(SQLHSTMT handle, std::string_view sql) {
-  if (!text::is_ascii(sql)) {
+SQLRETURN prepare_text(SQLHSTMT handle, std::string_view sql, Dialect dialect) {
+  if (dialect != Dialect::kSqlite && !text::is_ascii(sql)) {
     WideText wide(sql);
     return SQLPrepareW(handle, wide.data(), wide.size());
   }
@@ -49,8 +50,8 @@ SQLRETURN prepare_text(SQLHSTMT handle, std::string_view sql) {
   return SQLPrepare(handle, sql_chars(narrow), static_cast<SQLINTEGER>(narrow.size()));
 }
 
-SQLRETURN execute_text(SQLHSTMT handle, std::string_view sql) {
-  if (!text::is_ascii(sql)) {
+SQLRETURN execute_text(SQLHSTMT handle, std::string_view sql, Dialect dialect) {
+  if (dialect != Dialect::kSqlite && !text::is_ascii(sql)) {
     WideText wide(sql);
     return SQLExecDirectW(handle, wide.data(), wide.size());
   }
@@ -241,7 +242,7 @@ Result<Prepared*> Connection::prepare(const Statement& statement) {
                    reinterpret_cast<SQLPOINTER>(settings_.statement_timeout_s), 0);
   }
   p->key = key_;
-  rc = prepare_text(handle, statement.sql);
+  rc = prepare_text(handle, statement.sql, dialect_);
   if (!SQL_SUCCEEDED(rc)) return failure(SQL_HANDLE_STMT, handle, rc);
   SQLSMALLINT markers = 0;
   if (SQL_SUCCEEDED(SQLNumParams(handle, &markers)) &&
@@ -274,7 +275,7 @@ Status Connection::run(Prepared& p, const Statement& statement, base::Arena& are
   is_in_transaction_ = true;
   SQLRETURN rc;
   if (statement.is_direct) {
-    rc = execute_text(p.handle, statement.sql);
+    rc = execute_text(p.handle, statement.sql, dialect_);
   } else {
     rc = SQLExecute(p.handle);
   }

@@ -283,14 +283,22 @@ void describe_columns(Prepared& p, bool is_loose) {
   p.columns.resize(static_cast<size_t>(count));
   for (SQLSMALLINT i = 1; i <= count; ++i) {
     ResultColumn& column = p.columns[static_cast<size_t>(i - 1)];
-    SQLWCHAR name[256] = {};
     SQLSMALLINT length = 0, type = SQL_VARCHAR, digits = 0, nullable = 0;
     SQLULEN size = 0;
-    SQLDescribeColW(p.handle, static_cast<SQLUSMALLINT>(i), name, 255, &length, &type, &size,
-                    &digits, &nullable);
-    static_assert(sizeof(SQLWCHAR) == sizeof(char16_t));
-    const size_t units = std::min<size_t>(length > 0 ? static_cast<size_t>(length) : 0, 254);
-    append_utf8({reinterpret_cast<const char16_t*>(name), units}, column.name);
+    const auto number = static_cast<SQLUSMALLINT>(i);
+    if (is_loose) {
+      SQLCHAR name[256] = {};  // UTF-8
+      SQLDescribeCol(p.handle, number, name, sizeof name, &length, &type, &size, &digits,
+                     &nullable);
+      column.name = reinterpret_cast<const char*>(name);
+      if (!text::is_valid_utf8(column.name)) column.name = "Column" + std::to_string(i);
+    } else {
+      SQLWCHAR name[256] = {};
+      SQLDescribeColW(p.handle, number, name, 255, &length, &type, &size, &digits, &nullable);
+      static_assert(sizeof(SQLWCHAR) == sizeof(char16_t));
+      const size_t units = std::min<size_t>(length > 0 ? static_cast<size_t>(length) : 0, 254);
+      append_utf8({reinterpret_cast<const char16_t*>(name), units}, column.name);
+    }
     char type_name[128] = {};
     SQLColAttribute(p.handle, static_cast<SQLUSMALLINT>(i), SQL_DESC_TYPE_NAME, type_name,
                     sizeof type_name, &length, nullptr);

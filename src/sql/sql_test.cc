@@ -155,6 +155,20 @@ TEST_CASE("connection: the type of an expression is that of its value, each time
   CHECK(c.run("SELECT t1.i, t1.i || 'x' FROM t t1") == "1|'1x'");
 }
 
+TEST_CASE("connection: statements and names beyond ASCII") {
+  Files files;
+  Open c(files.settings());
+  const std::string word = "na\u00efve \u20ac\U0001d11e";
+  CHECK(c.run("CREATE TABLE t (\"" + word + "\" TEXT)") == "");
+  CHECK(c.run("INSERT INTO t VALUES ('" + word + "')") == "");
+  Statement s;
+  s.sql = "SELECT * FROM t";
+  Outcome out;
+  REQUIRE(c.connection->execute(s, c.arena, out).ok());
+  CHECK(out.rows.columns[0] == word);
+  CHECK(out.rows.cell(0, 0).text() == word);
+}
+
 TEST_CASE("connection: statements are prepared once and their number is bounded") {
   Files files;
   Open c(files.settings());
