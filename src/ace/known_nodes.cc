@@ -42,8 +42,6 @@ constexpr KnownNode kKnownNodes[] = {
     {"ComIbmTCPIPClientInput", "TCPIPClientInput", "TCP/IP", true},
     {"ComIbmTCPIPClientOutput", "TCPIPClientOutput", "TCP/IP", false},
     {"ComIbmTCPIPClientReceive", "TCPIPClientReceive", "TCP/IP", false},
-    {"ComIbmHTTPAsyncRequest", "HTTPAsyncRequest", "asynchronous HTTP", false},
-    {"ComIbmHTTPAsyncResponse", "HTTPAsyncResponse", "asynchronous HTTP", true},
     {"ComIbmJMSClientInput", "JMSInput", "JMS", true},
     {"ComIbmJMSClientOutput", "JMSOutput", "JMS", false},
     {"ComIbmJMSClientReply", "JMSReply", "JMS", false},

@@ -36,6 +36,12 @@ namespace millstream::nodes::construction {
 Result<std::unique_ptr<flow::Node>> create_flow_order(flow::NodeBuildContext& context);
 }
 namespace millstream::nodes::http {
+Result<std::unique_ptr<flow::Node>> create_http_async_request(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::http {
+Result<std::unique_ptr<flow::Node>> create_http_async_response(flow::NodeBuildContext& context);
+}
+namespace millstream::nodes::http {
 Result<std::unique_ptr<flow::Node>> create_http_header(flow::NodeBuildContext& context);
 }
 namespace millstream::nodes::http {
@@ -133,6 +139,12 @@ const flow::NodeRegistry& node_registry() {
       {"FlowOrder", "ComIbmFlowOrder", "ComIbmFlowOrderNode",
        "FlowOrderNode", {"in"}, {"failure", "first", "second"},
        false, false, false, construction::create_flow_order},
+      {"HTTPAsyncRequest", "ComIbmHTTPAsyncRequest", "ComIbmHTTPAsyncRequestNode",
+       "HTTPAsyncRequestNode", {"in"}, {"failure", "out"},
+       false, false, true, http::create_http_async_request},
+      {"HTTPAsyncResponse", "ComIbmHTTPAsyncResponse", "ComIbmHTTPAsyncResponseNode",
+       "HTTPAsyncResponseNode", {}, {"failure", "error", "out", "catch"},
+       false, true, false, http::create_http_async_response},
       {"HTTPHeader", "ComIbmHTTPHeader", "ComIbmHTTPHeaderNode",
        "HTTPHeaderNode", {"in"}, {"failure", "out"},
        false, false, false, http::create_http_header},
