@@ -66,6 +66,14 @@ class XmlBodyParser : public tree::BodyParser {
   tree::Element* add_value(tree::Element* parent, const base::QName* name, tree::FieldType type,
                            std::string_view text);
   tree::Element* top();
+  // The element around the start tag just read, which is a folder from now on.
+  tree::Element* open_parent() {
+    auto& open = tokens_.open();
+    if (open.size() < 2) return root_;
+    format::XmlOpenTag& outer = open[open.size() - 2];
+    outer.bits = (outer.bits & ~kUndetermined) | kHasElements;
+    return static_cast<tree::Element*>(outer.user);
+  }
   // The element of the start tag just read, with its attributes; null: the tokenizer has failed.
   tree::Element* open_element(tree::Element* parent, tree::FieldType type,
                               const XmlAttributeTypes& types);

@@ -62,14 +62,7 @@ bool XmlnsParser::step() {
 }
 
 bool XmlnsParser::start_element() {
-  auto& open = tokens_.open();
-  Element* parent = root_;
-  if (open.size() > 1) {
-    XmlOpenTag& outer = open[open.size() - 2];
-    outer.bits = kHasElements;
-    parent = static_cast<Element*>(outer.user);
-  }
-  if (!open_element(parent, tree::xmlns::kElement, kXmlnsAttributeTypes)) return false;
+  if (!open_element(open_parent(), tree::xmlns::kElement, kXmlnsAttributeTypes)) return false;
   look_ahead();
   return true;
 }

@@ -217,13 +217,9 @@ bool XmlnscParser::step() {
 }
 
 bool XmlnscParser::start_element() {
-  auto& open = tokens_.open();
-  Element* parent = root_;
-  if (open.size() > 1) {
-    XmlOpenTag& outer = open[open.size() - 2];
-    parent = static_cast<Element*>(outer.user);
+  Element* parent = open_parent();
+  if (parent != root_) {
     if (text_.is_any() && options_.retain_mixed_content) flush_mixed(parent);
-    outer.bits = (outer.bits & ~kUndetermined) | kHasElements;
     parent->type = tree::xmlnsc::kFolder;
   }
   clear_text();
