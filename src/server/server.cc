@@ -11,6 +11,7 @@
 #include "observe/routes.h"
 #include "server/admin_routes.h"
 #include "server/errors_gen.h"
+#include "sql/data_source.h"
 
 namespace millstream::server {
 namespace {
@@ -148,6 +149,12 @@ void Server::collect_http_metrics(base::MetricWriter& w) const {
       "Requests that are being handled.", s.in_flight);
   add("millstream_http_server_connections", MetricType::kGauge, "Connections that are open.",
       s.connections);
+  w.family("millstream_database_connections", MetricType::kGauge,
+           "Connections to databases, by data source and state.");
+  for (const sql::DataSources::PoolUse& p : sql::DataSources::process().use()) {
+    w.sample({{"source", p.name}, {"state", "idle"}}, static_cast<uint64_t>(p.idle));
+    w.sample({{"source", p.name}, {"state", "used"}}, static_cast<uint64_t>(p.used));
+  }
 }
 
 Status Server::listen(const ServerOptions& options) {

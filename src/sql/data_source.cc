@@ -267,6 +267,15 @@ DataSources& DataSources::process() {
   return *sources;
 }
 
+std::vector<DataSources::PoolUse> DataSources::use() {
+  std::lock_guard lock(mutex_);
+  std::vector<PoolUse> out;
+  for (const auto& [name, source] : sources_) {
+    out.push_back({name, source->idle_count(), source->used_count()});
+  }
+  return out;
+}
+
 void DataSources::close_idle() {
   std::vector<std::unique_ptr<Connection>> closing;
   {

@@ -108,6 +108,12 @@ class DataSources {
   // What is not configured is a DSN of odbc.ini.
   std::shared_ptr<DataSource> find(std::string_view name);
   void close_idle();
+  // How many connections each source has that was used, for metrics.
+  struct PoolUse {
+    std::string name;
+    size_t idle, used;
+  };
+  std::vector<PoolUse> use();
 
  private:
   DataSourceSettings resolve(std::string_view name) const;  // under the lock
