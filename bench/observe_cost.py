@@ -19,26 +19,24 @@ import instructions
 from harness import ROOT, Lab, table, tool
 
 LIMIT_PERCENT = 2
-CALLS = 500
+FEW, MANY = 100, 1100  # messages; the difference leaves out start and end of the process
 
 
-def system_calls(lab, program, body):
-    """System calls a message, of the whole process, over CALLS messages on one connection."""
+def system_calls(lab, program, body, messages):
+    """System calls of the whole process for so many messages on one connection."""
     log, trace = lab.folder / "strace.log", lab.folder / "strace.txt"
     with open(log, "w") as stream:
         process = lab.spawn([tool("strace"), "-f", "-c", "-o", trace, program, "run", "examples/http-xml-sum",
                              "--http-port", "0", "--host", "127.0.0.1", "--cores", 1], None, stream)
     port = lab.wait_for(process, log, r"http://\*:(\d+)/")
 
-    def count(messages):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        for _ in range(messages):
-            connection.request("POST", "/xml/sum", body, {"Content-Type": "text/xml"})
-            reply = connection.getresponse()
-            reply.read()
-            assert reply.status == 200, reply.status
-        connection.close()
-    count(CALLS)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    for _ in range(messages):
+        connection.request("POST", "/xml/sum", body, {"Content-Type": "text/xml"})
+        reply = connection.getresponse()
+        reply.read()
+        assert reply.status == 200, reply.status
+    connection.close()
     children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     subprocess.run(["kill", "-TERM", children[0]], check=True)
     process.wait(60)
@@ -62,13 +60,14 @@ def main():
                 pathlib.Path(words[1] if len(words) > 1 else ROOT / "build/uncounted/millstream")]
     body = subprocess.run([programs[0], "payload", "sales", "--size", "2K", "--format", "xml"],
                           capture_output=True, check=True).stdout
-    rows = [("binary", "instructions/message", f"system calls in {CALLS} messages")]
+    rows = [("binary", "instructions/message", "system calls/message")]
     found = []
     for name, program in zip(("shipped", "uncounted"), programs):
         with Lab() as lab:
-            counts = instruction_count(lab, program, body), system_calls(lab, program, body)
+            calls = [system_calls(lab, program, body, messages) for messages in (FEW, MANY)]
+            counts = instruction_count(lab, program, body), (calls[1] - calls[0]) / (MANY - FEW)
         found.append(counts)
-        rows.append((name, *counts))
+        rows.append((name, counts[0], f"{counts[1]:.2f}"))
     cost = [100 * (a - b) / b for a, b in zip(*found)]
     rows.append(("cost", *(f"{c:+.2f} %" for c in cost)))
     table(rows)
