@@ -23,7 +23,11 @@ constexpr const char* kConformanceEsql =
     "CREATE FILTER MODULE Yes CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN "
     "RETURN TRUE; END; END MODULE;\n"
     "CREATE FILTER MODULE BadFilter CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN "
-    "RETURN CAST('x' AS INTEGER) > 1; END; END MODULE;\n";
+    "RETURN CAST('x' AS INTEGER) > 1; END; END MODULE;\n"
+    "CREATE DATABASE MODULE Look CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN "
+    "RETURN TRUE; END; END MODULE;\n"
+    "CREATE DATABASE MODULE BadLook CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN "
+    "DELETE FROM Database.T; RETURN TRUE; END; END MODULE;\n";
 
 // What makes a node of the type work, and what makes it fail (empty: it cannot by itself).
 struct Usage {
@@ -37,6 +41,15 @@ const std::map<std::string, Usage>& usages() {
       {"ComIbmFilter",
        {{{"filterExpression", "esql://routine/#Yes.Main"}},
         {{"filterExpression", "esql://routine/#BadFilter.Main"}}}},
+      {"ComIbmDatabase",
+       {{{"statement", "esql://routine/#Look.Main"}},
+        {{"statement", "esql://routine/#BadLook.Main"}}}},
+      {"ComIbmDatabaseRetrieve",  // no such data source
+       {{{"dataSourceName", "NONE"}, {"sqlQuery", "SELECT T.A FROM T"}},
+        {{"dataSourceName", "NONE"}, {"sqlQuery", "SELECT T.A FROM T"}}}},
+      {"ComIbmDatabaseRoute",
+       {{{"dataSourceName", "NONE"}, {"sqlQuery", "SELECT T.A FROM T"}},
+        {{"dataSourceName", "NONE"}, {"sqlQuery", "SELECT T.A FROM T"}}}},
       {"ComIbmTrace",
        {{{"destination", "file"}, {"filePath", "/dev/null"}, {"pattern", "${Root}\n"}},
         {{"destination", "file"}, {"filePath", "/dev/null"}, {"pattern", "${1/0}"}}}},
