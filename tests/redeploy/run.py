@@ -165,6 +165,11 @@ def the_rest_interface_is_that_of_the_product(binary, folder):
         names = [child["name"] for child in server.admin("GET", "/apiv2/applications")[1]["children"]]
         assert names == ["a", "b"], names
         flow = server.admin("GET", "/apiv2/applications/a/messageflows/F")[1]
+        for uri in ("/apiv2", "/apiv2/applications", "/apiv2/applications/a", flow["uri"]):
+            one = server.admin("GET", uri)[1]
+            assert set(one) >= {"hasChildren", "name", "type", "uri", "properties", "descriptiveProperties",
+                                "active", "actions", "children"}, (uri, sorted(one))
+            assert set(one["actions"]) == {"available", "unavailable"}, (uri, one["actions"])
         assert flow["active"] == {"isRunning": True, "state": "started", "threadsInUse": 0,
                                   "threadsCapacity": 1}, flow["active"]
         assert server.admin("POST", flow["actions"]["available"]["stop"])[0] == 200
