@@ -32,6 +32,15 @@ const ace::Application* find_by_name(const Applications& all, std::string_view n
   return nullptr;
 }
 
+// Nothing is done of what the report has so far.
+void refuse_change(ChangeReport& report) {
+  report.kept.insert(report.kept.end(), report.replaced.begin(), report.replaced.end());
+  report.refused.insert(report.refused.end(), report.started.begin(), report.started.end());
+  report.started.clear();
+  report.replaced.clear();
+  report.removed.clear();
+}
+
 // The work directory whose run/ folder is deployed, empty when there is none.
 std::string run_source_of(const DeploymentInput& input) {
   if (input.paths.empty()) return input.work_folder;
@@ -250,8 +259,8 @@ ChangeReport ApplicationHost::rescan() {
 }
 
 std::unique_ptr<Sources> ApplicationHost::reload(ChangeReport& report) {
-  std::unique_ptr<Sources> sources = load_sources(input_, report.diagnostics);
-  if (!sources) return nullptr;
+  std::unique_ptr<Sources> sources = load_sources(input_, report.diagnostics, true);
+  if (!sources || sources->has_bad_settings) return nullptr;
   sources->settings_hash = hash_settings(input_, sources->work_folder);
   apply_deployed(*sources);
   return sources;
@@ -290,9 +299,14 @@ ChangeReport ApplicationHost::change(std::unique_ptr<Sources> sources, ChangeRep
   if (report.status.ok()) {
     // Policies are part of what is deployed. A rescan has said what is wrong with them.
     base::Diagnostics said_already;
-    configure_databases(sources->work_folder, sources->workspace,
-                        input_.databases ? *input_.databases : sql::DataSources::process(),
-                        scope.is_strict ? report.diagnostics : said_already);
+    const bool has_databases =
+        configure_databases(sources->work_folder, sources->workspace,
+                            input_.databases ? *input_.databases : sql::DataSources::process(),
+                            scope.is_strict ? report.diagnostics : said_already, true);
+    if (scope.is_strict && !has_databases) {
+      report.status = base::make_error(errors::kNothingChanged);
+      refuse_change(report);
+    }
   }
   if (report.status.ok() && report.has_changed()) {
     const int64_t switch_start_ns = host_now_ns();
@@ -378,12 +392,7 @@ Status ApplicationHost::switch_or_drop(Applications next, const Scope& scope,
     if (!has_application(*after, a.get())) retired_.push_back({a, host_now_ns()});
   }
   draining_.store(retired_.size(), std::memory_order_relaxed);
-  if (status.ok()) return status;
-  report.kept.insert(report.kept.end(), report.replaced.begin(), report.replaced.end());
-  report.refused.insert(report.refused.end(), report.started.begin(), report.started.end());
-  report.started.clear();
-  report.replaced.clear();
-  report.removed.clear();
+  if (!status.ok()) refuse_change(report);
   return status;
 }
 

@@ -181,6 +181,44 @@ TEST_CASE("an application whose folder cannot be read is not removed") {
   CHECK(r.get("/a") == "a1");
 }
 
+TEST_CASE("a policy or setting that cannot be read changes nothing, whatever else has changed") {
+  Running r;
+  const std::string policy =
+      "<policies><policy policyType=\"JDBCProviders\" policyName=\"D\"/></policies>";
+  r.write_application("work/run/A", "/a", host_module("'a1'"));
+  r.tree.write("work/run/P/policy.descriptor", "<policyProjectDescriptor/>");
+  r.tree.write("work/run/P/D.policyxml", policy);
+  r.tree.write("work/server.conf.yaml", "serverName: w\n");
+  r.start(r.tree / "work");
+  const ace::Application* a = r.application("A");
+  r.write_application("work/run/A", "/a", host_module("'a2'"));
+  r.tree.write("work/run/P/D.policyxml", "<policies");
+  ChangeReport report = r.server->host().rescan();
+  CHECK(report.status.error().code->id == std::string_view("MS2008"));
+  CHECK(report.diagnostics.has_errors());
+  CHECK_FALSE(report.has_changed());
+  CHECK(r.application("A") == a);
+  r.tree.write("work/run/P/D.policyxml", policy);
+  r.tree.write("work/server.conf.yaml", "serverName: [\n");
+  CHECK_FALSE(r.server->host().rescan().ok());
+  CHECK(r.get("/a") == "a1");
+  r.tree.write("work/server.conf.yaml", "serverName: w\n");
+  CHECK(r.server->host().rescan().replaced == Names{"A"});
+  CHECK(r.get("/a") == "a2");
+  // A BAR file with such a policy is refused whole.
+  TempTree next;
+  next.write("A/application.descriptor", ace::descriptor_text("appDescriptor"));
+  next.write("A/F.msgflow", host_flow("/a"));
+  next.write("A/M.esql", host_module("'a3'"));
+  next.write("P/policy.descriptor", "<policyProjectDescriptor/>");
+  next.write("P/D.policyxml", "<policies");
+  report = r.deploy(next);
+  CHECK_FALSE(report.ok());
+  CHECK(report.kept == Names{"A"});
+  CHECK(r.get("/a") == "a2");
+  r.wait_until_drained();
+}
+
 TEST_CASE("a library's change replaces the applications that use it") {
   Running r;
   const std::string main =

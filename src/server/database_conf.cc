@@ -47,6 +47,8 @@ class DatabaseConf {
     }
   }
 
+  bool is_good() const { return is_good_; }
+
   void give_to(sql::DataSources& sources) {
     std::vector<sql::DataSourceSettings> all;
     for (auto& [name, settings] : sources_) all.push_back(settings);
@@ -54,9 +56,14 @@ class DatabaseConf {
   }
 
  private:
+  void fail(const base::Error& error, base::Position position) {
+    is_good_ = false;
+    diagnostics_.error(error, std::move(position));
+  }
+
   void refuse(const YamlNode& node, const std::string& key, const char* wanted) {
     Status status = base::make_error(errors::kBadSetting, {key, node.text, wanted});
-    diagnostics_.error(status.error(), {file_, node.line, node.column});
+    fail(status.error(), {file_, node.line, node.column});
   }
 
   std::string resolved(const std::string& text) const {
@@ -153,9 +160,9 @@ class DatabaseConf {
 
   void read_policy_file(const ace::Resource& resource) {
     Result<std::string> bytes = resource.read();
-    if (!bytes.ok()) return diagnostics_.error(bytes.error(), {resource.file(), 0, 0});
+    if (!bytes.ok()) return fail(bytes.error(), {resource.file(), 0, 0});
     Result<ace::ConfigDocument> document = ace::parse_config_xml(bytes.value(), resource.file());
-    if (!document.ok()) return diagnostics_.error(document.error(), {resource.file(), 0, 0});
+    if (!document.ok()) return fail(document.error(), {resource.file(), 0, 0});
     for (const auto& policy : document.value().root->children) {
       if (policy->local != "policy" || policy->attribute("policyType") != "JDBCProviders") continue;
       const std::string name(policy->attribute("policyName"));
@@ -179,6 +186,7 @@ class DatabaseConf {
 
   const std::string work_path_;
   base::Diagnostics& diagnostics_;
+  bool is_good_ = true;
   std::string file_;
   std::map<std::string, sql::DataSourceSettings> sources_;
   std::map<std::string, std::string> drivers_;
@@ -187,15 +195,17 @@ class DatabaseConf {
 
 }  // namespace
 
-void configure_databases(const std::string& work_folder, const ace::Workspace& workspace,
-                         sql::DataSources& sources, base::Diagnostics& diagnostics) {
+bool configure_databases(const std::string& work_folder, const ace::Workspace& workspace,
+                         sql::DataSources& sources, base::Diagnostics& diagnostics,
+                         bool is_change) {
   DatabaseConf conf(work_folder, diagnostics);
   if (!work_folder.empty()) {
     conf.read_file(io::join_path(work_folder, "server.conf.yaml"));
     conf.read_file(io::join_path(io::join_path(work_folder, "overrides"), "server.conf.yaml"));
   }
   conf.read_policies(workspace);
-  conf.give_to(sources);
+  if (conf.is_good() || !is_change) conf.give_to(sources);
+  return conf.is_good();
 }
 
 }  // namespace millstream::server

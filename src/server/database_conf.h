@@ -20,8 +20,10 @@
 
 namespace millstream::server {
 
-// Reads everything anew and gives it to `sources`.
-void configure_databases(const std::string& work_folder, const ace::Workspace& workspace,
-                         sql::DataSources& sources, base::Diagnostics& diagnostics);
+// Reads everything anew and gives it to `sources`. False: there were errors; what could be read is
+// given all the same, unless `is_change`.
+bool configure_databases(const std::string& work_folder, const ace::Workspace& workspace,
+                         sql::DataSources& sources, base::Diagnostics& diagnostics,
+                         bool is_change = false);
 
 }  // namespace millstream::server

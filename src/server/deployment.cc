@@ -110,8 +110,8 @@ std::shared_ptr<ace::Application> find_same(const Applications* running, std::st
 
 }  // namespace
 
-std::unique_ptr<Sources> load_sources(const DeploymentInput& input,
-                                      base::Diagnostics& diagnostics) {
+std::unique_ptr<Sources> load_sources(const DeploymentInput& input, base::Diagnostics& diagnostics,
+                                      bool is_change) {
   auto sources = std::make_unique<Sources>();
   sources->work_folder = work_folder_of(input);
   if (!has_good_work_folder(sources->work_folder, diagnostics)) return nullptr;
@@ -119,13 +119,15 @@ std::unique_ptr<Sources> load_sources(const DeploymentInput& input,
   for (const std::string& file : input.override_files) {
     add_override_file(file, sources->overrides, diagnostics);
   }
+  const bool has_bad_files = diagnostics.has_errors();
   std::vector<std::string> paths = input.paths;
   if (paths.empty()) paths.push_back(sources->work_folder);
   for (const std::string& path : paths) ace::add_path(sources->workspace, path, diagnostics);
   ace::find_references(sources->workspace, diagnostics);
-  configure_databases(sources->work_folder, sources->workspace,
-                      input.databases ? *input.databases : sql::DataSources::process(),
-                      diagnostics);
+  const bool has_databases = configure_databases(
+      sources->work_folder, sources->workspace,
+      input.databases ? *input.databases : sql::DataSources::process(), diagnostics, is_change);
+  sources->has_bad_settings = has_bad_files || !has_databases;
   return sources;
 }
 

@@ -35,10 +35,14 @@ struct Sources {
   ace::Overrides overrides;
   ace::Workspace workspace;
   uint64_t settings_hash = 0;  // of all files with settings and overrides, when they are hashed
+  // Settings, overrides or policies could not be read: any application may miss something.
+  bool has_bad_settings = false;
 };
 
-// Problems are in `diagnostics`; null when the work folder is none.
-std::unique_ptr<Sources> load_sources(const DeploymentInput& input, base::Diagnostics& diagnostics);
+// Problems are in `diagnostics`; null when the work folder is none. While something runs
+// (`is_change`), data sources stay what they are when their settings are bad.
+std::unique_ptr<Sources> load_sources(const DeploymentInput& input, base::Diagnostics& diagnostics,
+                                      bool is_change = false);
 // Of server.conf.yaml and everything that overrides properties.
 uint64_t hash_settings(const DeploymentInput& input, const std::string& work_folder);
 
