@@ -63,6 +63,8 @@ class Invocation {
 
   // Where the request came from, for nodes of the same family (HTTPReply); set by the input node.
   void* transport = nullptr;
+  // The trace that came with the message, where `transport` does not say; set by the input node.
+  const TraceHeaders* trace = nullptr;
   // How many callable flows deep this message is; set by the input node (nodes/callable).
   uint32_t call_depth = 0;
 

@@ -27,6 +27,11 @@ struct TraceContext {
   std::string traceparent() const;
 };
 
+// The two headers as text, on their way.
+struct TraceHeaders {
+  std::string parent, state;
+};
+
 // An invalid context when `text` is no traceparent (3.2.2: then there is none, and tracestate is
 // not looked at). A version above 00 is read as far as 00 goes.
 TraceContext parse_traceparent(std::string_view text);

@@ -195,6 +195,20 @@ class Context:
                      ["in.out -> call.in", "call.out -> reply.in"])
         return self.folder / name
 
+    def calling_flows(self, url, name="Shop"):
+        """In -> Invoke -> Reply, which calls Called -> Ask (HTTPRequest) -> Back."""
+        project = Project(self.folder, name)
+        project.flow("Hello", [("in", "ComIbmWSInput", "In", {"URLSpecifier": f"/{name}", "messageDomainProperty": "XMLNSC"}),
+                               ("call", "ComIbmCallableFlowInvoke", "Invoke",
+                                {"targetApplication": name, "targetEndpointName": "price"}),
+                               ("reply", "ComIbmWSReply", "Reply", {})],
+                     ["in.out -> call.in", "call.out -> reply.in"])
+        project.flow("Price", [("in", "ComIbmCallableFlowInput", "Called", {"callableInputEndpoint": "price"}),
+                               ("ask", "ComIbmWSRequest", "Ask", {"URLSpecifier": url}),
+                               ("back", "ComIbmCallableFlowReply", "Back", {})],
+                     ["in.out -> ask.in", "ask.out -> back.in"])
+        return self.folder / name
+
 
 FLOW = "/apiv2/applications/App/messageflows/Hello"
 
@@ -440,6 +454,27 @@ def spans_reach_a_collector_and_traces_go_on(t):
         path, headers = collector.headers[0]
         assert path == "/v1/traces" and headers["Content-Type"] == "application/json"
         assert headers["api-key"] == "a b"
+
+
+@test
+def traces_go_through_callable_flows(t):
+    with Collector() as collector:
+        shop = t.calling_flows(collector.url + "/stock")
+        env = {**FAST, "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+        with t.server(shop, env=env) as s:
+            assert s.post("/Shop", headers={"traceparent": PARENT, "tracestate": "v=1"})[0] == 200
+            spans = eventually(lambda: len(collector.spans()) >= 4 and collector.spans(), "four spans")
+        by_name = {x["name"]: x for x in spans}
+        assert set(by_name) == {"POST /Shop", "Invoke", "Price Called", "Ask"}, by_name.keys()
+        assert {x["traceId"] for x in spans} == {PARENT[3:35]}
+        for child, parent in [("Invoke", "POST /Shop"), ("Price Called", "Invoke"), ("Ask", "Price Called")]:
+            assert by_name[child]["parentSpanId"] == by_name[parent]["spanId"], child
+        assert attributes(by_name["POST /Shop"])["url.scheme"] == "http"
+        # Without spans what came is passed on as it is.
+        with t.server(shop) as s:
+            assert s.post("/Shop", headers={"traceparent": PARENT, "tracestate": "v=1"})[0] == 200
+        sent = {k.lower(): v for k, v in collector.requests[1].items()}
+    assert sent["traceparent"] == PARENT and sent["tracestate"] == "v=1"
 
 
 @test

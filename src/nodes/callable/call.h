@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "flow/trace_context.h"
 #include "net/reactor.h"
 #include "net/waiting.h"
 #include "tree/assembly.h"
@@ -35,6 +36,9 @@ class Call {
   const std::string& endpoint() const { return endpoint_; }
   uint32_t depth() const { return depth_; }
   const std::string& identifier() const { return identifier_; }
+  // Before the call is started.
+  void set_trace(flow::TraceHeaders trace) { trace_ = std::move(trace); }
+  const flow::TraceHeaders& trace() const { return trace_; }
 
   // For the callee, on the caller's reactor when there are trees: the request in an arena of its
   // own. False: the caller has given up.
@@ -58,6 +62,7 @@ class Call {
   const std::string application_, endpoint_;
   const uint32_t depth_;
   std::string identifier_;
+  flow::TraceHeaders trace_;
   std::mutex mutex_;  // leaf lock; guards what is below
   State state_ = State::kWaiting;
   net::Reactor* home_ = nullptr;  // where the trees may be used

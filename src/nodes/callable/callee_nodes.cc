@@ -5,6 +5,7 @@
 #include "nodes/callable/callable_reply_properties_gen.h"
 #include "nodes/callable/calling.h"
 #include "nodes/callable/errors_gen.h"
+#include "nodes/common/http_observe.h"
 #include "nodes/common/input_run.h"
 
 namespace millstream::nodes::callable {
@@ -58,6 +59,7 @@ class CallableInput final : public flow::Node {
     if (!MS_TRY(call.take_request(run.context(), message))) return {};
     set_reply_identifier(run.context(), message.local_environment, call.identifier());
     run.invocation().call_depth = call.depth();
+    common::continue_trace(run.invocation(), call.trace());
     return run.invocation().run_from_input(*this, message, 0);
   }
 

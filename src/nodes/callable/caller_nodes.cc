@@ -9,6 +9,7 @@
 #include "nodes/callable/calling.h"
 #include "nodes/callable/errors_gen.h"
 #include "nodes/common/async_requests.h"
+#include "nodes/common/http_observe.h"
 #include "nodes/common/input_run.h"
 #include "nodes/common/tree_codec.h"
 #include "parsers/headers/properties.h"
@@ -61,8 +62,9 @@ class CallableFlowInvoke final : public flow::Node {
     MS_TRY(complete_message(invocation.context(), in.root));
     const uint32_t depth = invocation.call_depth + 1;
     MS_TRY(check_depth(plan, depth));
-    return call_with_trees(*flows_, plan, MS_TRY(find_route(*flows_, plan)), depth,
-                           invocation.context(), in);
+    CallRoute route = MS_TRY(find_route(*flows_, plan));
+    return call_with_trees(*flows_, plan, std::move(route), depth,
+                           common::trace_to_pass_on(invocation, *this), invocation.context(), in);
   }
 
   const CallPlan planned_;
@@ -98,10 +100,11 @@ class CallableFlowAsyncInvoke final : public flow::Node {
     CallRoute route = MS_TRY(find_route(*flows_, plan));
     std::shared_ptr<common::AsyncRequest> pending = MS_TRY(requests_->begin(
         common::AsyncKind::kCallable, application_, correlator_, *this, invocation, in));
+    pending->set_trace(common::trace_to_pass_on(invocation, *this));
     net::Reactor::current()->spawn([&flows = *flows_, plan, route = std::move(route), depth,
                                     bytes = std::move(bytes), pending]() mutable {
       Result<std::string> reply =
-          call_with_bytes(flows, plan, std::move(route), depth, std::move(bytes));
+          call_with_bytes(flows, plan, std::move(route), depth, pending->trace(), std::move(bytes));
       flow::FlowHold hold;
       auto responder = std::static_pointer_cast<CallableResponder>(pending->responder(hold));
       responder->receive(*pending, std::move(reply));
@@ -155,6 +158,7 @@ class CallableFlowAsyncResponse final : public flow::Node {
     if (!reply.ok() && !flow::is_catchable(reply.error())) return;
     common::InputRun run(flow());
     run.invocation().call_depth = request.call_depth();
+    common::continue_trace(run.invocation(), request.trace());
     Status status = run_reply(request, std::move(reply), run);
     if (!status.ok()) common::log_input_exception(*this, std::move(status));
   }

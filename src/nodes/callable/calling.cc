@@ -110,9 +110,11 @@ int64_t deadline_of(const CallPlan& plan) {
 }
 
 Result<CallMessage> call_with_trees(CallableFlows& flows, const CallPlan& plan, CallRoute route,
-                                    uint32_t depth, tree::TreeContext& context,
+                                    uint32_t depth, flow::TraceHeaders trace,
+                                    tree::TreeContext& context,
                                     const tree::MessageAssembly& message) {
   auto call = std::make_shared<Call>(plan.application, plan.endpoint, depth);
+  call->set_trace(std::move(trace));
   if (!route.target) {
     tree::Element* const trees[] = {message.root, message.local_environment};
     std::string request;
@@ -132,8 +134,9 @@ Result<CallMessage> call_with_trees(CallableFlows& flows, const CallPlan& plan, 
 }
 
 Result<std::string> call_with_bytes(CallableFlows& flows, const CallPlan& plan, CallRoute route,
-                                    uint32_t depth, std::string request) {
+                                    uint32_t depth, flow::TraceHeaders trace, std::string request) {
   auto call = std::make_shared<Call>(plan.application, plan.endpoint, depth);
+  call->set_trace(std::move(trace));
   if (!route.target) return flows.remote()->call(route.server, *call, request, deadline_of(plan));
   call->send_bytes(std::move(request));
   MS_TRY(run_local(flows, plan, std::move(route), call));

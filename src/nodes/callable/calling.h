@@ -29,14 +29,15 @@ Result<CallRoute> find_route(const CallableFlows& flows, const CallPlan& plan);
 // Too deep a chain of calls is an error.
 Status check_depth(const CallPlan& plan, uint32_t depth);
 
-// Makes the call and waits for its end, in a fiber. For calls with trees the reply is in `context`;
-// otherwise it is encoded in `reply_bytes`. Exceptions of the callable flow are
-// errors::kCallFailed.
+// Makes the call and waits for its end, in a fiber; `trace` goes along. For calls with trees the
+// reply is in `context`; otherwise it is encoded in `reply_bytes`. Exceptions of the callable flow
+// are errors::kCallFailed.
 Result<CallMessage> call_with_trees(CallableFlows& flows, const CallPlan& plan, CallRoute route,
-                                    uint32_t depth, tree::TreeContext& context,
+                                    uint32_t depth, flow::TraceHeaders trace,
+                                    tree::TreeContext& context,
                                     const tree::MessageAssembly& message);
 Result<std::string> call_with_bytes(CallableFlows& flows, const CallPlan& plan, CallRoute route,
-                                    uint32_t depth, std::string request);
+                                    uint32_t depth, flow::TraceHeaders trace, std::string request);
 // The reactor's time when the plan's time-out is over.
 int64_t deadline_of(const CallPlan& plan);
 

@@ -5,6 +5,7 @@
 #include "http/url.h"
 #include "nodes/callable/calling.h"
 #include "nodes/callable/errors_gen.h"
+#include "nodes/common/http_observe.h"
 #include "nodes/common/tree_codec.h"
 #include "tree/edit.h"
 
@@ -169,6 +170,8 @@ Result<std::string> RemoteCallService::call(const std::string& server, const Cal
   http.headers.add(kApplicationHeader, millstream::http::percent_encode(call.application()));
   http.headers.add(kEndpointHeader, millstream::http::percent_encode(call.endpoint()));
   http.headers.add(kDepthHeader, std::to_string(call.depth()));
+  if (!call.trace().parent.empty()) http.headers.add("traceparent", call.trace().parent);
+  if (!call.trace().state.empty()) http.headers.add("tracestate", call.trace().state);
   if (deadline_ns != net::kNever) {
     http.timeout_ns = std::max<int64_t>(deadline_ns - start, 1);
     http.headers.add(kTimeHeader, std::to_string(http.timeout_ns / net::kMillisecond));
@@ -223,8 +226,9 @@ void RemoteCallService::serve(RequestRef request) {
   if (!depth_status.ok()) return answer_call(request, 508, "error", depth_status.error().text);
   Result<CallRoute> route = find_route(flows_, plan);
   if (!route.ok()) return answer_call(request, 404, "error", route.error().text);
-  Result<std::string> reply = call_with_bytes(flows_, plan, std::move(route).take_value(), depth,
-                                              std::string(request->body()));
+  Result<std::string> reply =
+      call_with_bytes(flows_, plan, std::move(route).take_value(), depth,
+                      common::trace_of(request->headers()), std::string(request->body()));
   if (reply.ok()) return answer_call(request, 200, "reply", std::move(reply).take_value());
   if (reply.error().code != &errors::kCallFailed) {
     return answer_call(request, 504, "error", reply.error().text);

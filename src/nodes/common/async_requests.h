@@ -71,6 +71,9 @@ class AsyncRequest {
   const AsyncContext& context() const { return context_; }
   const std::string& request_node() const { return request_node_; }  // "Flow.Node", for the log
   uint32_t call_depth() const { return call_depth_; }
+  // The trace that the request carries and its answer goes on with. Before it is sent.
+  void set_trace(flow::TraceHeaders trace) { trace_ = std::move(trace); }
+  const flow::TraceHeaders& trace() const { return trace_; }
   // Who gets the answer now; never null. `hold` keeps its flow while the answer is handled.
   std::shared_ptr<AsyncResponder> responder(flow::FlowHold& hold) const;
 
@@ -83,6 +86,7 @@ class AsyncRequest {
   std::string identifier_, request_node_;
   AsyncContext context_;
   uint32_t call_depth_ = 0;
+  flow::TraceHeaders trace_;
   flow::FlowHold request_flow_, response_flow_;
   std::shared_ptr<AsyncResponder> first_responder_;
 };

@@ -18,28 +18,65 @@ void note_http_origin(flow::Invocation& invocation, Request& request, std::strin
   origin.path = request.path();
   origin.query = request.query();
   origin.host = request.headers().get("Host");
-  origin.scheme = "http";
+  origin.scheme = request.is_secure() ? "https" : "http";
   origin.peer = request.peer().substr(0, request.peer().rfind(':'));
   observation->received(origin);
 }
 
+namespace {
+
+// What the message itself came with.
+flow::TraceHeaders received_trace(const flow::Invocation& invocation) {
+  flow::TraceHeaders trace;
+  if (invocation.trace) {
+    trace = *invocation.trace;
+  } else if (const auto* own = static_cast<const RequestRef*>(invocation.transport); own && *own) {
+    trace.parent = (*own)->headers().get("traceparent");
+    if (!trace.parent.empty()) trace.state = (*own)->headers().get("tracestate");
+  }
+  if (trace.parent.empty() || !flow::parse_traceparent(trace.parent).is_valid()) return {};
+  trace.state = flow::checked_tracestate(trace.state);
+  return trace;
+}
+
+const flow::TraceContext* own_trace(flow::Invocation& invocation, const flow::Node& node) {
+  flow::Observation* observation = invocation.observation();
+  return observation ? observation->outgoing(node) : nullptr;
+}
+
+}  // namespace
+
 void add_trace_headers(flow::Invocation& invocation, const flow::Node& node,
                        millstream::http::Headers& headers) {
-  flow::Observation* observation = invocation.observation();
-  if (const flow::TraceContext* context = observation ? observation->outgoing(node) : nullptr) {
+  if (const flow::TraceContext* context = own_trace(invocation, node)) {
     headers.set("traceparent", context->traceparent());
     headers.remove("tracestate");
     if (!context->state.empty()) headers.add("tracestate", context->state);
     return;
   }
-  const auto* own = static_cast<const RequestRef*>(invocation.transport);
-  if (!own || !*own || headers.has("traceparent")) return;
-  const millstream::http::Headers& received = (*own)->headers();
-  const std::string_view parent = received.get("traceparent");
-  if (parent.empty() || !flow::parse_traceparent(parent).is_valid()) return;
-  headers.set("traceparent", parent);
-  const std::string_view state = flow::checked_tracestate(received.get("tracestate"));
-  if (!state.empty()) headers.set("tracestate", state);
+  if (headers.has("traceparent")) return;
+  const flow::TraceHeaders received = received_trace(invocation);
+  if (received.parent.empty()) return;
+  headers.set("traceparent", received.parent);
+  if (!received.state.empty()) headers.set("tracestate", received.state);
+}
+
+flow::TraceHeaders trace_to_pass_on(flow::Invocation& invocation, const flow::Node& node) {
+  if (const flow::TraceContext* context = own_trace(invocation, node)) {
+    return {context->traceparent(), context->state};
+  }
+  return received_trace(invocation);
+}
+
+void continue_trace(flow::Invocation& invocation, const flow::TraceHeaders& trace) {
+  if (trace.parent.empty()) return;
+  invocation.trace = &trace;
+  flow::Observation* observation = invocation.observation();
+  if (!observation) return;
+  flow::MessageOrigin origin;
+  origin.traceparent = trace.parent;
+  origin.tracestate = trace.state;
+  observation->received(origin);
 }
 
 // ---------------------------------------------------------------- metrics

@@ -19,6 +19,15 @@ void note_http_origin(flow::Invocation& invocation, millstream::http::Request& r
 void add_trace_headers(flow::Invocation& invocation, const flow::Node& node,
                        millstream::http::Headers& headers);
 
+// The same for what is no HTTP request, such as a call of another flow; empty when there is none.
+flow::TraceHeaders trace_to_pass_on(flow::Invocation& invocation, const flow::Node& node);
+// What headers have of it.
+inline flow::TraceHeaders trace_of(const millstream::http::Headers& headers) {
+  return {std::string(headers.get("traceparent")), std::string(headers.get("tracestate"))};
+}
+// For an input node that got it: before run_from_input(), and `trace` lives until that returns.
+void continue_trace(flow::Invocation& invocation, const flow::TraceHeaders& trace);
+
 // Has the answer that add_trace_headers() began a span for.
 inline void note_http_answer(flow::Invocation& invocation, const flow::Node& node, int status) {
   if (flow::Observation* o = invocation.observation()) o->answered(node, status);

@@ -53,6 +53,7 @@ class HttpAsyncRequest final : public flow::Node {
     std::shared_ptr<AsyncRequest> pending =
         MS_TRY(requests_->begin(AsyncKind::kHttp, application_,
                                 properties_.async_response_correlator, *this, invocation, in));
+    pending->set_trace(common::trace_of(call.headers));
     net::Reactor::current()->spawn(
         [this, pending = std::move(pending), call = std::move(call),
          body = std::move(body)]() mutable { exchange(*pending, std::move(call), body); });
@@ -119,6 +120,7 @@ class HttpAsyncResponse final : public flow::Node {
   void receive(const AsyncRequest& request, const std::string& target, AsyncAnswer answer) {
     common::InputRun run(flow());
     run.invocation().call_depth = request.call_depth();
+    common::continue_trace(run.invocation(), request.trace());
     Status status = run_answer(request, target, answer, run);
     if (!status.ok()) common::log_input_exception(*this, std::move(status));
   }

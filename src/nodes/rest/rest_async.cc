@@ -2,6 +2,7 @@
 #include "flow/errors_gen.h"
 #include "net/reactor.h"
 #include "nodes/common/async_requests.h"
+#include "nodes/common/http_observe.h"
 #include "nodes/common/input_run.h"
 #include "nodes/rest/errors_gen.h"
 #include "nodes/rest/rest_answer.h"
@@ -40,6 +41,7 @@ class RestAsyncRequest final : public flow::Node {
     exchange->call = MS_TRY(caller_->prepare(invocation, *this, in, exchange->body));
     std::shared_ptr<common::AsyncRequest> pending = MS_TRY(requests_->begin(
         common::AsyncKind::kRest, application_, correlator_, *this, invocation, in));
+    pending->set_trace(common::trace_of(exchange->call.headers));
     net::Reactor::current()->spawn([this, exchange, pending] { send(*exchange, *pending); });
     return invocation.propagate(*this, kOut, in);
   }
@@ -114,6 +116,7 @@ class RestAsyncResponse final : public flow::Node {
     if (!answer.ok() && !flow::is_catchable(answer.error())) return;
     common::InputRun run(flow());
     run.invocation().call_depth = request.call_depth();
+    common::continue_trace(run.invocation(), request.trace());
     Status status = run_answer(request, operation, std::move(answer), run);
     if (!status.ok()) common::log_input_exception(*this, std::move(status));
   }
