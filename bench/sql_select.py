@@ -6,7 +6,6 @@ SELECT, of the same flow with it, and of a plain loop that makes the same ODBC c
 of the first two, less the third, is what the server adds. PostgreSQL's own processes are not counted.
   bench/sql_select.py [ROUNDS] [SECONDS]
 """
-import pathlib
 import subprocess
 import sys
 
@@ -66,7 +65,7 @@ def run(lab, postgres, rounds, seconds):
     if status != 200 or b"<name>item 8</name><price>10.00</price>" not in text:
         raise SystemExit(f"{status} {text}")
     loop = [harness.tool("taskset"), "-c", harness.SERVER_CORE,
-            str(pathlib.Path(harness.PROGRAM).parent / "sql_driver_loop"), postgres.connection(), "5000"]
+            str(harness.PROGRAM.parent / "bench/sql_driver_loop"), postgres.connection(), "5000"]
     without, with_select, driver = [], [], []
     for _ in range(rounds):
         for path, into in (("/without", without), ("/with", with_select)):

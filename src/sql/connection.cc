@@ -140,14 +140,25 @@ Status Connection::connect() {
     return status;
   }
   is_connected_ = true;
-  const SQLRETURN rc = SQLSetConnectAttr(handle_, SQL_ATTR_AUTOCOMMIT,
-                                         reinterpret_cast<SQLPOINTER>(SQL_AUTOCOMMIT_OFF), 0);
-  if (!SQL_SUCCEEDED(rc)) return failure(SQL_HANDLE_DBC, handle_, rc);
+  MS_TRY(set_autocommit(false));
   find_dialect();
   return {};
 }
 
+Status Connection::set_autocommit(bool is_on) {
+  if (is_on == is_autocommit_) return {};
+  const auto value = reinterpret_cast<SQLPOINTER>(is_on ? SQL_AUTOCOMMIT_ON : SQL_AUTOCOMMIT_OFF);
+  const SQLRETURN rc = SQLSetConnectAttr(handle_, SQL_ATTR_AUTOCOMMIT, value, 0);
+  if (!SQL_SUCCEEDED(rc)) return failure(SQL_HANDLE_DBC, handle_, rc);
+  is_autocommit_ = is_on;
+  return {};
+}
+
 void Connection::find_dialect() {
+  SQLUINTEGER isolation = 0;
+  if (SQL_SUCCEEDED(SQLGetConnectAttr(handle_, SQL_ATTR_TXN_ISOLATION, &isolation, 0, nullptr))) {
+    reads_committed_ = isolation == SQL_TXN_READ_COMMITTED || isolation == SQL_TXN_READ_UNCOMMITTED;
+  }
   char text[128] = {};
   SQLSMALLINT length = 0;
   if (SQL_SUCCEEDED(SQLGetInfo(handle_, SQL_DBMS_NAME, text, sizeof text, &length))) {
@@ -272,7 +283,7 @@ Status Connection::execute(const Statement& statement, base::Arena& arena, Outco
 }
 
 Status Connection::run(Prepared& p, const Statement& statement, base::Arena& arena, Outcome& out) {
-  is_in_transaction_ = true;
+  is_in_transaction_ = !is_autocommit_;
   SQLRETURN rc;
   if (statement.is_direct) {
     rc = execute_text(p.handle, statement.sql, dialect_);

@@ -1,5 +1,6 @@
 // One ODBC connection: prepared statements, values in and out, one transaction at a time.
-// Autocommit is off: what is executed belongs to the transaction that commit() or rollback() ends.
+// What is executed belongs to the transaction that commit() or rollback() ends, unless
+// set_autocommit(true) was called before it.
 //
 // Values are always bound as parameters, never written into the SQL text. Prepared statements are
 // kept for reuse (kStatementsMax, the least recently used one goes).
@@ -99,6 +100,11 @@ class Connection {
   // Asks the driver, without a round trip.
   bool looks_alive();
   Dialect dialect() const { return dialect_; }
+  // Only outside a transaction. Costs nothing when it is so already.
+  Status set_autocommit(bool is_on);
+  // Each statement sees what is committed when it begins, so that a query alone needs no
+  // transaction.
+  bool reads_committed() const { return reads_committed_; }
   const std::string& quote() const { return quote_; }  // around identifiers
   size_t statements_cached() const { return statements_.size(); }
 
@@ -129,6 +135,8 @@ class Connection {
   bool is_connected_ = false;
   bool is_dead_ = false;
   bool is_in_transaction_ = false;
+  bool is_autocommit_ = true;
+  bool reads_committed_ = false;
   std::list<std::unique_ptr<Prepared>> statements_;  // most recently used first
   std::unordered_map<std::string_view, std::list<std::unique_ptr<Prepared>>::iterator> index_;
   std::string key_;           // scratch: SQL text and types of the values

@@ -157,6 +157,13 @@ Status Session::open() {
   return {};
 }
 
+// A query that begins the work leaves nothing to undo: it needs no transaction, whose beginning and
+// end would be two more trips to the database.
+Status Session::start(const Manner& manner, bool has_work) {
+  if (has_work) return {};
+  return connection_->set_autocommit(manner.is_query && connection_->reads_committed());
+}
+
 void Session::give_back() {
   if (!has_place_) return;
   has_place_ = false;
@@ -167,7 +174,7 @@ void Session::give_back() {
 // A connection of the pool may have died since it was used last. The first statement of a
 // transaction can be repeated on a new one: the database has undone whatever came of it.
 template <typename Work>
-Status Session::run(bool is_repeatable, const Work& work) {
+Status Session::run(const Manner& manner, const Work& work) {
   if (is_broken_) {
     Status status = base::make_error(errors::kTransactionLost, {source_->settings().name});
     status.error().sql_state = "D08S01";
@@ -185,12 +192,14 @@ Status Session::run(bool is_repeatable, const Work& work) {
     status = open();
     if (!status.ok()) return;
     had_work = connection_->is_in_transaction();
-    status = work(*connection_);
+    status = start(manner, had_work);
+    if (status.ok()) status = work(*connection_);
     if (status.ok() || !connection_->is_dead()) return;
     has_died = true;
     connection_.reset();
-    if (had_work || !was_pooled || !is_repeatable) return;
+    if (had_work || !was_pooled || !manner.is_repeatable) return;
     status = open();
+    if (status.ok()) status = start(manner, false);
     if (status.ok()) status = work(*connection_);
     if (connection_ && connection_->is_dead()) connection_.reset();
   });
@@ -204,7 +213,7 @@ Status Session::run(bool is_repeatable, const Work& work) {
 
 Status Session::execute(const Statement& statement, base::Arena& arena, Outcome& out) {
   if (!statement.is_query) is_read_only_ = false;
-  return run(statement.is_repeatable, [&](Connection& c) {
+  return run({statement.is_repeatable, statement.is_query}, [&](Connection& c) {
     out = Outcome{};
     return c.execute(statement, arena, out);
   });
@@ -212,7 +221,7 @@ Status Session::execute(const Statement& statement, base::Arena& arena, Outcome&
 
 Status Session::call(const ProcedureCall& call, base::Arena& arena, ProcedureOutcome& out) {
   is_read_only_ = false;
-  return run(false, [&](Connection& c) { return c.call(call, arena, out); });
+  return run({}, [&](Connection& c) { return c.call(call, arena, out); });
 }
 
 Status Session::commit() {

@@ -78,9 +78,14 @@ class Session {
   const DataSource& source() const { return *source_; }
 
  private:
+  struct Manner {
+    bool is_repeatable = false;
+    bool is_query = false;
+  };
   template <typename Work>
-  Status run(bool is_repeatable, const Work& work);
+  Status run(const Manner& manner, const Work& work);
   Status open();
+  Status start(const Manner& manner, bool has_work);
   void give_back();
 
   std::shared_ptr<DataSource> source_;
