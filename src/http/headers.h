@@ -20,6 +20,7 @@ class Headers {
 
   size_t size() const { return ranges_.size(); }
   bool empty() const { return ranges_.empty(); }
+  size_t text_bytes() const { return text_.size(); }  // that an owning list holds
   std::string_view name(size_t i) const {
     return {base() + ranges_[i].name_at, ranges_[i].name_size};
   }

@@ -59,8 +59,8 @@ class Http2Client {
     bodies_[id] = {std::move(body), has_end};
     return id;
   }
-  void reset(int32_t id) {
-    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
+  void reset(int32_t id, uint32_t error = NGHTTP2_CANCEL) {
+    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, error);
   }
   void ping() { nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr); }
   std::string output() {

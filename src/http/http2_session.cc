@@ -91,6 +91,13 @@ struct Http2Session::Callbacks {
     const bool ends = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
     const bool is_message = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
     const bool is_empty_data = frame->hd.type == NGHTTP2_DATA && !ends && frame->hd.length == 0;
+    // Those with an error are counted where the stream ends.
+    const bool is_quiet_reset =
+        frame->hd.type == NGHTTP2_RST_STREAM && frame->rst_stream.error_code == NGHTTP2_NO_ERROR;
+    if (is_quiet_reset && !self.bad_streams_.take(self.limits_.bad_streams_burst,
+                                                  self.limits_.bad_streams_rate, self.now_ns_)) {
+      self.calm_down();
+    }
     const bool is_answer = (frame->hd.flags & NGHTTP2_FLAG_ACK) != 0;
     const bool is_control =
         (frame->hd.type == NGHTTP2_PING || frame->hd.type == NGHTTP2_SETTINGS) && !is_answer;
@@ -212,12 +219,17 @@ void Http2Session::add_header(Http2Stream& stream, std::string_view name, std::s
     return refuse(stream, 400, "bad header field");
   }
   if (name == "expect") stream.expects_continue = equals_ignore_case(value, "100-continue");
-  if (name == "cookie" && stream.headers.has("Cookie")) {
-    // RFC 9113 8.2.3: the parts of a cookie header are one again.
-    std::string joined(stream.headers.get("Cookie"));
-    joined.append("; ").append(value);
-    stream.headers.set("Cookie", joined);
+  if (name == "cookie") {
+    // RFC 9113 8.2.3: the parts of a cookie header are one again. Kept apart until all are there:
+    // there may be thousands, at a byte each on the wire.
+    if (stream.has_cookie) stream.cookie += "; ";
+    stream.has_cookie = true;
+    stream.cookie += value;
     return;
+  }
+  // RFC 9113 8.3.1: with two names, what checks one would be passed by way of the other.
+  if (name == "host" && !stream.authority.empty() && !equals_ignore_case(value, stream.authority)) {
+    return refuse(stream, 400, "two different hosts");
   }
   stream.headers.add(title_case(name), value);
 }
@@ -260,6 +272,7 @@ void Http2Session::complete(Http2Stream& stream) {
   for (char c : stream.target) {
     if (!is_target_char(c)) return refuse(stream, 400, "bad request target");
   }
+  if (stream.has_cookie) stream.headers.add("Cookie", stream.cookie);
   ready_.push_back(stream.id);
 }
 

@@ -116,7 +116,7 @@ TEST_CASE("http2: names, cookies and fields of the connection") {
   REQUIRE(pair.run());
   CHECK(pair.handler.last_headers.get("Cookie") == "a=1; b=2");
   CHECK(pair.handler.last_headers.count("Cookie") == 1);
-  CHECK(pair.handler.last_headers.name(1) == "X-My-Header");
+  CHECK(pair.handler.last_headers.name(0) == "X-My-Header");
   const auto& headers = pair.client.replies[id].headers;
   CHECK(headers.count("x-reply") == 1);
   CHECK(headers.size() == 3);  // date, content-length
@@ -209,6 +209,44 @@ TEST_CASE("http2: rapid resets end the connection, a few do not") {
   CHECK_FALSE(pair.is_good);
   CHECK(pair.client.goaway_error == NGHTTP2_ENHANCE_YOUR_CALM);
   CHECK(pair.handler.requests < 75);
+}
+
+TEST_CASE("http2: resets without an error count as resets") {
+  Http2Limits limits;
+  limits.bad_streams_burst = 50;
+  Http2Pair pair(limits);
+  pair.handler.is_silent = true;
+  for (int i = 0; i < 100 && pair.is_good; ++i) {
+    const int32_t id = pair.client.request("GET", "/");
+    pair.run();
+    pair.client.reset(id, NGHTTP2_NO_ERROR);
+    pair.run();
+  }
+  CHECK_FALSE(pair.is_good);
+  CHECK(pair.client.goaway_error == NGHTTP2_ENHANCE_YOUR_CALM);
+  CHECK(pair.handler.requests < 60);
+}
+
+TEST_CASE("http2: thousands of cookies cost what they are, not their square") {
+  Http2Pair pair;
+  Http2Client::Fields fields(1500, {"cookie", "a"});
+  size_t text_bytes = 0;
+  pair.handler.answer = [&](Http2Stream& stream, Response&) {
+    text_bytes = stream.headers.text_bytes();
+  };
+  pair.client.request("GET", "/", fields);
+  REQUIRE(pair.run());
+  CHECK(pair.handler.last_headers.get("Cookie").size() == 1500 * 3 - 2);
+  CHECK(text_bytes < 6000);
+}
+
+TEST_CASE("http2: a Host field that contradicts :authority is refused") {
+  Http2Pair pair;
+  const int32_t same = pair.client.request("GET", "/", {{"host", "HOST.example"}});
+  const int32_t other = pair.client.request("GET", "/", {{"host", "evil.example"}});
+  REQUIRE(pair.run());
+  CHECK(pair.client.replies[same].status == "200");
+  CHECK(pair.client.replies[other].status == "400");
 }
 
 TEST_CASE("http2: ping floods end the connection") {

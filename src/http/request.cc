@@ -28,6 +28,12 @@ void Request::recycle() {
 
 net::Reactor& Request::reactor() const { return shard_.reactor(); }
 
+size_t Request::buffer_room() const {
+  const size_t limit = shard_.server().options().buffer_bytes_max;
+  const size_t used = reactor().buffers().in_use_bytes();
+  return used < limit ? limit - used : 0;
+}
+
 std::string_view Request::peer() const {
   return connection_ ? connection_->peer() : std::string_view();
 }

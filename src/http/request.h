@@ -89,6 +89,8 @@ class Request {
     body_buffer_ = std::move(buffer);
     body_ = {body_buffer_.data(), size};
   }
+  // What such bodies may take before the server's limit of buffered bytes. Reactor thread.
+  size_t buffer_room() const;
   bool has_replaced_body() const { return static_cast<bool>(body_buffer_); }
   uint64_t id() const { return id_; }                 // unique in the server's life
   int64_t arrival_ns() const { return arrival_ns_; }  // reactor clock, when complete

@@ -252,6 +252,25 @@ TEST_CASE("the memory of requests on a reactor is bounded") {
   CHECK(body_of(first.read_reply()) == body);
 }
 
+TEST_CASE("a body that is unpacked counts like one that was sent") {
+  http::ServerOptions options;
+  options.buffer_bytes_max = 1'000'000;
+  std::atomic<size_t> before{0}, after{0};
+  TestServer t(
+      [&](http::RequestRef r) {
+        before = r->buffer_room();
+        r->replace_body(r->reactor().buffers().take(400'000), 400'000);
+        after = r->buffer_room();
+        r->reply(200, "text/plain", "ok");
+      },
+      options);
+  RawClient client(t.port);
+  client.send(post_text("x"));
+  CHECK(status_of(client.read_reply()) == 200);
+  CHECK(before <= 1'000'000);
+  CHECK(before - after >= 400'000);
+}
+
 TEST_CASE("slow clients: heads 408, bodies 408, idle connections closed") {
   TestServer t(echo_request);
   RawClient head(t.port), body(t.port), idle(t.port), steady(t.port);

@@ -1,4 +1,5 @@
 // HTTPInput: one request becomes one message (spec B1, B2, C3).
+#include <algorithm>
 #include <charconv>
 
 #include "base/base64.h"
@@ -221,8 +222,11 @@ bool HttpInput::unpack(RequestRef& request) {
     return true;
   }
   net::Buffer plain;
+  // A small request may become a large one, so the limit of all bodies counts here as well.
+  const size_t room = request->buffer_room();
+  const size_t bytes_max = std::min(listener_.body_bytes_max(), room);
   Result<size_t> size = millstream::http::decompress(
-      coding, request->body(), request->reactor().buffers(), plain, listener_.body_bytes_max());
+      coding, request->body(), request->reactor().buffers(), plain, bytes_max);
   if (size.ok()) {
     request->replace_body(std::move(plain), size.value());
     return true;
@@ -231,7 +235,8 @@ bool HttpInput::unpack(RequestRef& request) {
   Fault fault = make_fault(static_cast<FaultFormat>(properties_.fault_format),
                            error.id_with_letter() + ": " + error.text, nullptr);
   const bool is_too_large = error.code == &millstream::http::errors::kDecompressedTooLarge;
-  request->reply(is_too_large ? 413 : 400, fault.content_type, std::move(fault.body));
+  const int too_large_status = bytes_max < listener_.body_bytes_max() ? 503 : 413;
+  request->reply(is_too_large ? too_large_status : 400, fault.content_type, std::move(fault.body));
   return false;
 }
 
