@@ -5,6 +5,7 @@
 
 #include "ace/config_xml.h"
 #include "flowtest/errors_gen.h"
+#include "flowtest/tree_text.h"
 #include "io/file.h"
 
 namespace millstream::flowtest {
@@ -12,23 +13,8 @@ namespace {
 
 using ace::ConfigElement;
 
-std::string quoted_literal(std::string_view text) {
-  std::string out = "'";
-  for (char c : text) {
-    if (c == '\'') out += '\'';
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
-}
-
 std::string literal_of(std::string_view type, std::string_view text) {
-  if (type == "CHARACTER") return quoted_literal(text);
+  if (type == "CHARACTER") return quote_text(text);
   if (type == "BLOB") return "X'" + std::string(text) + "'";
   if (type == "BIT") return "B'" + std::string(text) + "'";
   if (type == "INTEGER" || type == "BOOLEAN") return std::string(text);

@@ -10,21 +10,6 @@ namespace {
 
 constexpr int kDepthMax = 1000;
 
-std::string quote_text(std::string_view s) {
-  std::string out = "'";
-  for (char c : s) {
-    if (c == '\'') out += '\'';
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
-}
-
 void append_name(const tree::Element* e, std::string& out) {
   namespace x = tree::xmlnsc;
   switch (e->type) {
@@ -93,6 +78,21 @@ void append_tree(esql::EvalContext& context, tree::Element* e, std::string& out,
 }
 
 }  // namespace
+
+std::string quote_text(std::string_view s) {
+  std::string out = "'";
+  for (char c : s) {
+    if (c == '\'') out += '\'';
+    if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
 
 std::string value_text(esql::EvalContext& context, const value::Value& v) {
   using value::Kind;

@@ -16,6 +16,8 @@
 
 namespace millstream::flowtest {
 
+// In apostrophes, those inside doubled, on one line.
+std::string quote_text(std::string_view text);
 std::string value_text(esql::EvalContext& context, const value::Value& v);
 // The element itself with everything below it.
 std::string tree_text(esql::EvalContext& context, tree::Element* e);
