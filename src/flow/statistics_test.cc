@@ -166,6 +166,7 @@ TEST_CASE("statistics: records taken while others count lose nothing") {
   REQUIRE(f.build(small_flow()));
   constexpr uint64_t kEach = 200'000;
   std::atomic<int> running{3};
+  std::atomic<uint64_t> records{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&] {
@@ -173,17 +174,20 @@ TEST_CASE("statistics: records taken while others count lose nothing") {
       for (uint64_t i = 0; i < kEach; ++i) {
         counters.input_bytes.record(7);
         counters.commits.add();
+        // Half of it waits for a record to be taken, so that they meet however threads are run.
+        if (i == kEach / 2) records.wait(0);
       }
       --running;
     });
   }
-  uint64_t messages = 0, bytes = 0, commits = 0, records = 0;
+  uint64_t messages = 0, bytes = 0, commits = 0;
   auto take = [&] {
     const StatisticsTotals t = f.flow->statistics().take(StatisticsReader::kSnapshot, true);
     messages += t.flow.input_bytes.count;
     bytes += t.flow.input_bytes.total;
     commits += t.flow.commits;
     ++records;
+    records.notify_all();
   };
   while (running > 0) take();
   for (std::thread& t : threads) t.join();
