@@ -227,5 +227,18 @@ TEST_CASE("schema: at most so many problems") {
   CHECK(validate(*s.schema, many).size() == ValidationOptions::kProblemsMax);
 }
 
+TEST_CASE("schema: what is decided is not looked at further") {
+  std::string list = "[0";
+  for (size_t i = 0; i < ValidationOptions::kStepsMax; ++i) list += ",0";
+  list += ']';
+  // Each of these would exceed the number of steps.
+  OneSchema texts(R"({"s":{"items":{"type":"string"}}})");
+  CHECK(texts.check(list).find("/0 must be of type string, not 0; /1 must") == 0);
+  OneSchema few(R"({"s":{"items":{"type":"integer"},"maxItems":2}})");
+  CHECK(few.check(list) == " must have at most 2 items, not 2000001");
+  OneSchema other(R"({"s":{"not":{"items":{"type":"string"}}}})");
+  CHECK(other.check(list).empty());
+}
+
 }  // namespace
 }  // namespace millstream::model

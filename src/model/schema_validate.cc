@@ -142,15 +142,23 @@ class Validator {
   bool fits(const Schema& schema, const json::Value& value, Place place) {
     const size_t before = failures_;
     std::vector<SchemaProblem>* problems = std::exchange(problems_, nullptr);
+    const size_t outer = std::exchange(failures_when_trial_began_, before);
     check(schema, value, place);
+    failures_when_trial_began_ = outer;
     problems_ = problems;
     const bool is_good = failures_ == before;
     failures_ = before;
     return is_good;
   }
 
+  // Nothing that is found from here on would be told.
+  bool is_decided() const {
+    return problems_ ? problems_->size() >= ValidationOptions::kProblemsMax
+                     : failures_ > failures_when_trial_began_;
+  }
+
   void check(const Schema& s, const json::Value& v, Place place) {
-    if (is_over_budget_) return;
+    if (is_over_budget_ || is_decided()) return;
     if (depth_ >= std::min(options_.depth_max, ValidationOptions::kDepthMax) ||
         ++steps_ > ValidationOptions::kStepsMax) {
       is_over_budget_ = true;
@@ -252,12 +260,14 @@ class Validator {
     if (s.max_items && items.size() > *s.max_items) {
       add(place, "must have at most " + std::to_string(*s.max_items) + " items, not " +
                      std::to_string(items.size()));
+      return;  // may be millions
     }
     if (s.must_be_unique) check_unique(items, place);
     for (size_t i = 0; i < items.size(); ++i) {
       const bool is_prefix = i < s.prefix_items.size();
       const Schema* item = is_prefix ? s.prefix_items[i] : s.items;
       if (item) check(*item, items[i], place + "/" + std::to_string(i));
+      if (is_decided()) return;
     }
     if (!s.contains) return;
     size_t count = 0;
@@ -387,6 +397,7 @@ class Validator {
   const ValidationOptions& options_;
   std::vector<SchemaProblem>* problems_ = nullptr;
   size_t failures_ = 0;
+  size_t failures_when_trial_began_ = 0;
   size_t steps_ = 0;
   int depth_ = 0;
   bool is_over_budget_ = false;
