@@ -98,8 +98,7 @@ class ApplicationBuilder {
     application_->services_.set(&application_->context_);
     if (!application_->program_->has_errors()) {
       application_->runtime_ = std::make_unique<nodes::common::EsqlRuntime>(
-          application_->program_, application_->names_,
-          options_.services->find<value::TimeZone>());
+          application_->program_, application_->names_, options_.services->find<value::TimeZone>());
       application_->services_.set(application_->runtime_.get());
     }
     load_documents();

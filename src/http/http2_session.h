@@ -41,7 +41,7 @@ struct Http2Limits {
 struct Http2Stream {
   int32_t id = 0;
   std::string method, target, authority, scheme;
-  Headers headers;  // names as HTTP/1.1 writes them: Content-Type
+  Headers headers;     // names as HTTP/1.1 writes them: Content-Type
   std::string cookie;  // its parts, until the request is complete
   bool has_cookie = false;
   net::Buffer body;

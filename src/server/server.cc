@@ -62,12 +62,12 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
 
 Status Server::start_applications(const ServerOptions& options, base::Diagnostics& diagnostics) {
   hooks_ = options.hooks;
-  host_ = std::make_unique<ApplicationHost>(
-      options.deployment, services_,
-      ApplicationHost::Hooks{[this](ace::Application& a) {
-                               if (hooks_ && hooks_->on_built) hooks_->on_built(a);
-                             },
-                             [](ace::Application&) {}});
+  host_ = std::make_unique<ApplicationHost>(options.deployment, services_,
+                                            ApplicationHost::Hooks{[this](ace::Application& a) {
+                                                                     if (hooks_ && hooks_->on_built)
+                                                                       hooks_->on_built(a);
+                                                                   },
+                                                                   [](ace::Application&) {}});
   Status observing, configured;
   host_->on_settings = [&](const ServerConf& conf) {
     name_ = conf.server_name.empty() ? "integration_server" : conf.server_name;

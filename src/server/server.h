@@ -21,8 +21,8 @@
 #include "server/application_host.h"
 #include "server/deployment.h"
 #include "server/flow_services.h"
-#include "server/path_watch.h"
 #include "server/https_port.h"
+#include "server/path_watch.h"
 
 namespace millstream::server {
 
@@ -46,8 +46,8 @@ struct ServerOptions {
   int http_port = -1;
   int https_port = HttpsPort::kPortFromSettings;  // else that of server.conf.yaml, else 7843
   std::string https_keystore;                     // PEM or PKCS#12; wins over server.conf.yaml
-  int admin_port = kNoAdminPort;  // or kAdminPortFromSettings; 0: any free one
-  int cores = 0;                  // 0: as many as the machine has
+  int admin_port = kNoAdminPort;                  // or kAdminPortFromSettings; 0: any free one
+  int cores = 0;                                  // 0: as many as the machine has
   size_t in_flight_max = 10'000;
   size_t body_bytes_max = 64u << 20;
   bool is_watching = false;     // the paths may change

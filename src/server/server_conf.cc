@@ -47,7 +47,7 @@ void apply_own(const std::string& file, const YamlNode& own, ServerConf& conf,
   }
   for (const format::YamlEntry& e : own.entries) {
     if (e.key == "Drives" || e.key == "Tracing") continue;
-    if (e.key == "CallableFlows") continue;                        // callable_conf.h
+    if (e.key == "CallableFlows") continue;                          // callable_conf.h
     if (e.key == "DataSources" || e.key == "OdbcDrivers") continue;  // database_conf.h
     Status status = base::make_error(errors::kUnknownSetting, {"Millstream/" + e.key});
     diagnostics.warning({file, e.line, own.column}, status.error().code->id, status.error().text);

@@ -12,8 +12,8 @@
 #include "ace/overrides.h"
 #include "base/diagnostics.h"
 #include "base/result.h"
-#include "nodes/http/cors.h"
 #include "nodes/callable/remote_calls.h"
+#include "nodes/http/cors.h"
 #include "observe/settings.h"
 #include "server/https_conf.h"
 
@@ -30,7 +30,7 @@ struct ServerConf {
   bool resolves_environment = false;  // resolveUserVariableEnvVars
   observe::Settings observe;          // Statistics, OpenTelemetry, traceNodeLevel, ActivityLog
   nodes::callable::RemoteCallSettings remote_calls;  // Millstream/CallableFlows
-  HttpsConf https;                    // HTTPSConnector, JVM, Credentials, forceServerHTTPS
+  HttpsConf https;  // HTTPSConnector, JVM, Credentials, forceServerHTTPS
   nodes::http::CorsSettings cors, secure_cors;  // CORS keys of HTTPConnector, HTTPSConnector
   std::map<char, std::string> drives;           // Millstream/Drives: {C: /srv/c}
 };

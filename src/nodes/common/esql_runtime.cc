@@ -28,8 +28,7 @@ net::FiberMutex& FlowEsql::lock_for(std::string_view schema, std::string_view la
 }
 
 EsqlRuntime::EsqlRuntime(std::shared_ptr<const esql::Program> program,
-                         std::shared_ptr<const base::NameTable> names,
-                         const value::TimeZone* zone)
+                         std::shared_ptr<const base::NameTable> names, const value::TimeZone* zone)
     : zone_(zone ? *zone : value::TimeZone::local()),
       names_(std::move(names)),
       source_(std::move(program)),

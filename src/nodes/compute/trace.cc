@@ -80,8 +80,8 @@ class Trace final : public flow::Node {
     flow::Observation* observation = invocation.observation();
     const bool is_traced = observation && observation->wants_lines();
     if (!is_traced && !(sink_ && sink_->is_open())) return {};
-    const std::string text = "Data '" + MS_TRY(expand(invocation, in)) + "' from trace node '" +
-                             full_label() + "'.";
+    const std::string text =
+        "Data '" + MS_TRY(expand(invocation, in)) + "' from trace node '" + full_label() + "'.";
     if (is_traced) {
       observation->line(*this, kTraceNodeData, text);
     } else {
@@ -184,9 +184,9 @@ Result<std::unique_ptr<flow::Node>> create_trace(flow::NodeBuildContext& context
   std::vector<Piece> pieces =
       MS_TRY(parse_pattern(properties.pattern, context, facts.runtime->zone()));
   std::string file = common::map_path(properties.file_path, facts.application->drives);
-  return std::unique_ptr<flow::Node>(
-      new Trace(std::move(properties), std::move(file), std::move(facts), std::move(pieces),
-                context.services.find<flow::TraceSink>()));
+  return std::unique_ptr<flow::Node>(new Trace(std::move(properties), std::move(file),
+                                               std::move(facts), std::move(pieces),
+                                               context.services.find<flow::TraceSink>()));
 }
 
 }  // namespace millstream::nodes::compute
