@@ -376,6 +376,23 @@ def values_come_from_where_the_precedence_says(t):
 
 
 @test
+def the_golden_user_variables_come_from_the_work_directory(t):
+    project = Path(__file__).resolve().parent.parent / "golden" / "user-variables"
+    work = t.folder / "variables"
+    work.mkdir()
+    (work / "server.conf.yaml").write_text("UserVariables:\n  region: north\n")
+    (work / "overrides").mkdir()
+    (work / "overrides" / "server.conf.yaml").write_text("UserVariables:\n  warehouse: W7\n")
+    with Server(t.binary, project, "--work-dir", work) as server:
+        reply = call(server.port, "/golden/settings", method="GET")
+        assert reply.text == '{"region":"north","warehouse":"W7"}', reply.text
+        deadline = time.monotonic() + 20  # the first message comes as the flow starts
+        while not any("Region: north" in line for line in server.errors) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert any("Region: north" in line for line in server.errors), server.errors
+
+
+@test
 def stopping_refuses_new_requests_and_finishes_old_ones(t):
     p = Project(t.folder / "stop", "Stop")
     simple_flow(p, "Slow", "/slow", COPY_HEADERS + "    SET Environment.s = SLEEP(1500);\n"
