@@ -1,4 +1,6 @@
 // POST /apiv2/deploy and DELETE of what is deployed.
+#include <mutex>
+
 #include "io/file.h"
 #include "io/zip.h"
 #include "server/admin_routes.h"
@@ -104,11 +106,13 @@ bool take_first_part(std::string_view body, std::string_view boundary, std::stri
 
 bool is_on(const std::string* value) { return value && *value == "true"; }
 
-AdminReply deploy(Server& server, const AdminRequest& request) {
+AdminReply deploy(Server& server, const AdminRequest& request, std::mutex& unpacking) {
   Result<DeployedArchive> archive = archive_of(request);
   if (!archive.ok()) return admin::error_reply(400, archive.error());
   DeployRequest change;
   change.source = archive.value().name;
+  // Deployments are done one after the other anyhow; what waits must not be unpacked yet.
+  const std::lock_guard lock(unpacking);
   Result<std::vector<std::unique_ptr<ace::Container>>> containers =
       ace::load_bar_bytes(archive.value().bytes, change.source, kDeployUnpackedBytesMax);
   if (!containers.ok()) return admin::error_reply(400, containers.error());
@@ -191,8 +195,10 @@ Value change_json(const ChangeReport& report, const std::string& uri) {
 }
 
 void add_deploy_routes(admin::AdminServer& admin, Server& server) {
+  auto unpacking = std::make_shared<std::mutex>();
   admin.add(
-      "POST", "/apiv2/deploy", [&server](const AdminRequest& r) { return deploy(server, r); },
+      "POST", "/apiv2/deploy",
+      [&server, unpacking](const AdminRequest& r) { return deploy(server, r, *unpacking); },
       admin::HandlerPlace::kBlockingPool);
   for (const char* collection :
        {"applications", "rest-apis", "services", "shared-libraries", "policies"}) {

@@ -216,6 +216,31 @@ def hostile_archives_are_refused(binary, folder):
 
 
 @test
+def deployments_at_once_are_unpacked_one_after_the_other(binary, folder):
+    write_application(folder, "a", "one")
+    zeros = Path(folder) / "zeros.zip"
+    with zipfile.ZipFile(zeros, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("application.descriptor", "<appDescriptor/>")
+        archive.writestr("zeros.bin", bytes(200 << 20))
+    target = Path(folder) / "x.bar"
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.write(zeros, "b.appzip")
+    body = target.read_bytes()
+    with Server(binary, Path(folder) / "a") as server:
+        replies = []
+        threads = [threading.Thread(target=lambda: replies.append(server.admin("POST", "/apiv2/deploy", body)[0]))
+                   for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert replies == [200] * 6, replies
+        status = Path(f"/proc/{server.process.pid}/status").read_text()
+        peak = int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
+        assert peak < 900_000, peak  # each of them takes 200 MiB, and what runs as much
+
+
+@test
 def flows_start_and_stop(binary, folder):
     write_application(folder, "a", "one")
     write_application(folder, "b", "b")
