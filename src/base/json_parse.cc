@@ -47,6 +47,9 @@ class JsonParser {
   }
 
   Result<Value> parse_value(uint32_t depth) {
+    if (++values_ > options_.values_max) {
+      return fail("more than " + std::to_string(options_.values_max) + " values");
+    }
     if (depth > options_.depth_max) {
       return fail("nested deeper than " + std::to_string(options_.depth_max) + " levels");
     }
@@ -230,6 +233,7 @@ class JsonParser {
   std::string_view text_;
   const ParseOptions& options_;
   size_t at_ = 0;
+  size_t values_ = 0;
   size_t line_start_ = 0;
   uint32_t line_ = 1;
 };

@@ -106,6 +106,8 @@ void append_quoted(std::string_view text, std::string& out);  // with the quotes
 
 struct ParseOptions {
   uint32_t depth_max = 200;
+  // A value takes some 60 bytes, and as few as two in the text.
+  size_t values_max = SIZE_MAX;
   std::string file;  // for error positions
 };
 

@@ -115,6 +115,8 @@ TEST_CASE("json: the depth is bounded") {
   CHECK(json_failure(deep) == "1:202 nested deeper than 200 levels");
   CHECK(json_failure("[[[1]]]", {.depth_max = 2}) == "1:4 nested deeper than 2 levels");
   CHECK(parse("[[1]]", {.depth_max = 2}).ok());
+  CHECK(json_failure("[1,2,{\"a\":3}]", {.values_max = 4}) == "1:11 more than 4 values");
+  CHECK(parse("[1,2,{\"a\":3}]", {.values_max = 5}).ok());
 }
 
 }  // namespace

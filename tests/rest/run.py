@@ -180,6 +180,10 @@ def test_validation(checks, server):
         status, fault = put(path, body)
         checks.equal(f"{what}: 400", status, 400)
         checks.true(f"{what}: says why", told in fault["error"]["message"], fault["error"]["message"])
+    for charset in ("utf-16", "ibm037", "utf-7"):
+        status, fault = put("/items/1?kind=a", good, f"application/json; charset={charset}")
+        checks.equal(f"JSON in {charset}", (status, "not in UTF-8" in str(fault)), (400, True))
+    checks.equal("JSON in UTF-8", put("/items/1?kind=a", good, "application/json; charset=UTF-8")[0], 200)
     checks.equal("another media type", put("/items/1?kind=a", "<a/>", "text/xml")[0], 415)
     checks.equal("a body that is not expected", server.send("GET", "/strict/v2/items/1", "x")[0], 400)
     status, fault = server.send_json("GET", "/strict/v2/items/1")

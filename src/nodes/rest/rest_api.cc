@@ -260,9 +260,15 @@ int RestApi::check_body(const millstream::http::Request& request, const model::O
   }
   if (!type || !type->schema) return 0;
   json::Value value;
-  const std::string_view bare = millstream::http::parse_content_type(content_type).media_type;
+  const auto [bare, charset, boundary] = millstream::http::parse_content_type(content_type);
   if (model::is_json_media_type(text::to_lower(bare))) {
-    Result<json::Value> parsed = json::parse(body, {.depth_max = kBodyDepthMax});
+    // The flow would read other values out of the same bytes than those that are checked here.
+    if (!charset.empty() && !text::equals_ignoring_ascii_case(charset, "utf-8") &&
+        !text::equals_ignoring_ascii_case(charset, "us-ascii")) {
+      return invalid("the body is JSON in the charset " + std::string(charset) + ", not in UTF-8");
+    }
+    Result<json::Value> parsed = json::parse(
+        body, {.depth_max = kBodyDepthMax, .values_max = model::ValidationOptions::kStepsMax});
     if (!parsed.ok()) return invalid("the body is not JSON: " + parsed.error().text);
     value = std::move(parsed).value();
   } else if (text::equals_ignoring_ascii_case(bare, "application/x-www-form-urlencoded")) {
