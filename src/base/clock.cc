@@ -17,7 +17,8 @@ class SystemClock final : public Clock {
   int64_t wall_gmt_micros() const override { return read_clock_ns(CLOCK_REALTIME) / 1000; }
 };
 
-const SystemClock kMachineClock;
+// Never destroyed: threads that outlive main(), such as that of the database pools, still read it.
+const SystemClock& kMachineClock = *new SystemClock;
 constinit thread_local const Clock* t_clock = nullptr;
 
 }  // namespace

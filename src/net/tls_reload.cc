@@ -41,6 +41,7 @@ Result<std::shared_ptr<TlsServer>> TlsServer::create(TlsServerSettings settings)
 }
 
 bool TlsServer::reload() {
+  std::lock_guard lock(reload_mutex_);
   std::string found = file_stamps(files());
   if (found == stamps_) return false;
   stamps_ = std::move(found);

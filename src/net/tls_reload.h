@@ -5,6 +5,7 @@
 #pragma once
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ class TlsServer : public std::enable_shared_from_this<TlsServer> {
   TlsServerSettings settings_;
   std::shared_ptr<const TlsContext> context_;  // by atomic_load and atomic_store
   std::atomic<int64_t> next_check_ns_{0};
-  std::string stamps_;  // of whoever runs reload(): one at a time
+  std::mutex reload_mutex_;  // one look at a time; never waited for on a reactor
+  std::string stamps_;       // under reload_mutex_
   std::atomic<bool> is_checking_{false};
 };
 
