@@ -26,7 +26,7 @@ import harness  # noqa: E402
 sys.path.insert(0, str(harness.ROOT / "tests" / "redeploy"))
 from harness import machine  # noqa: E402
 
-PACED_LOAD = pathlib.Path(os.environ.get("PACED_LOAD", harness.PROGRAM.parent / "paced_load"))
+PACED_LOAD = pathlib.Path(os.environ.get("PACED_LOAD", harness.PROGRAM.parent / "bench" / "paced_load"))
 GAP_S = 1.5
 LIMIT_MS = 5.0
 MODULES = 40  # of the larger application, with routines, so that compiling takes a while
