@@ -9,43 +9,35 @@ namespace millstream::nodes::callable {
 Status CallableFlows::add(const common::Application& application, const std::string& endpoint,
                           std::shared_ptr<CallableTarget> target) {
   std::lock_guard lock(mutex_);
-  std::vector<Entry>& same = endpoints_[{application.name, endpoint}];
-  for (const Entry& e : same) {
-    if (e.version != &application) continue;
-    return base::make_error(errors::kEndpointTaken,
-                            {endpoint, target->node_label(), target->flow().name(),
-                             e.target->node_label(), e.target->flow().name()});
-  }
-  same.push_back({&application, std::move(target)});
-  return {};
+  const Entry* taken = endpoints_.add({application.name, endpoint}, {&application, target});
+  if (!taken) return {};
+  return base::make_error(errors::kEndpointTaken,
+                          {endpoint, target->node_label(), target->flow().name(),
+                           taken->target->node_label(), taken->target->flow().name()});
 }
 
 void CallableFlows::remove(const CallableTarget* target) {
   std::lock_guard lock(mutex_);
-  for (auto it = endpoints_.begin(); it != endpoints_.end();) {
-    std::erase_if(it->second, [&](const Entry& e) { return e.target.get() == target; });
-    it = it->second.empty() ? endpoints_.erase(it) : std::next(it);
-  }
+  endpoints_.remove_if([&](const Entry& e) { return e.target.get() == target; });
 }
 
 void CallableFlows::begin_change() {
   std::lock_guard lock(mutex_);
-  before_change_ = endpoints_;
+  endpoints_.begin_change();
 }
 
 void CallableFlows::end_change() {
   std::lock_guard lock(mutex_);
-  before_change_.reset();
+  endpoints_.end_change();
 }
 
 std::shared_ptr<CallableTarget> CallableFlows::find(const std::string& application,
                                                     const std::string& endpoint,
                                                     flow::FlowHold& hold) const {
   std::lock_guard lock(mutex_);
-  const Endpoints& endpoints = shown();
-  auto it = endpoints.find({application, endpoint});
-  if (it == endpoints.end()) return nullptr;
-  const std::shared_ptr<CallableTarget>& newest = it->second.back().target;
+  const std::vector<Entry>* versions = endpoints_.find({application, endpoint});
+  if (!versions) return nullptr;
+  const std::shared_ptr<CallableTarget>& newest = versions->back().target;
   // Under the lock: remove() and the end of a change come before the flow is destroyed.
   hold = flow::FlowHold(newest->flow());
   return newest;
@@ -54,7 +46,7 @@ std::shared_ptr<CallableTarget> CallableFlows::find(const std::string& applicati
 std::string CallableFlows::endpoints() const {
   std::lock_guard lock(mutex_);
   std::string list;
-  for (const auto& [key, entries] : shown()) {
+  for (const auto& [key, entries] : endpoints_.shown()) {
     list += (list.empty() ? "" : ", ") + key.first + "/" + key.second;
   }
   return list;

@@ -5,10 +5,8 @@
 // Thread: any.
 #pragma once
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +16,7 @@
 #include "flow/flow_hold.h"
 #include "nodes/callable/call.h"
 #include "nodes/common/application.h"
+#include "nodes/common/endpoint_versions.h"
 
 namespace millstream::nodes::callable {
 
@@ -75,13 +74,10 @@ class CallableFlows final : public flow::EndpointRegistry {
     std::shared_ptr<CallableTarget> target;
   };
   using Key = std::pair<std::string, std::string>;
-  using Endpoints = std::map<Key, std::vector<Entry>>;
-  const Endpoints& shown() const { return before_change_ ? *before_change_ : endpoints_; }
 
   mutable std::mutex mutex_;  // leaf lock: endpoints
-  Endpoints endpoints_;
-  std::optional<Endpoints> before_change_;  // what look-ups see while a change is made
-  mutable std::mutex calls_mutex_;          // leaf lock: calls
+  common::EndpointVersions<Key, Entry> endpoints_;
+  mutable std::mutex calls_mutex_;  // leaf lock: calls
   std::unordered_map<std::string, std::weak_ptr<Call>> calls_;
   RemoteCalls* remote_ = nullptr;
 };

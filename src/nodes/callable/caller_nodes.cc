@@ -8,9 +8,8 @@
 #include "nodes/callable/callable_flows.h"
 #include "nodes/callable/calling.h"
 #include "nodes/callable/errors_gen.h"
-#include "nodes/common/async_requests.h"
+#include "nodes/common/async_response.h"
 #include "nodes/common/http_observe.h"
-#include "nodes/common/input_run.h"
 #include "nodes/common/tree_codec.h"
 #include "parsers/headers/properties.h"
 
@@ -71,13 +70,6 @@ class CallableFlowInvoke final : public flow::Node {
   CallableFlows* const flows_;
 };
 
-// What a reply to an asynchronous call is handed to.
-class CallableResponder : public common::AsyncResponder {
- public:
-  // In a fiber. `reply` is encoded.
-  virtual void receive(const common::AsyncRequest& request, Result<std::string> reply) = 0;
-};
-
 class CallableFlowAsyncInvoke final : public flow::Node {
  public:
   CallableFlowAsyncInvoke(const CallableFlowAsyncInvokeProperties& properties,
@@ -103,11 +95,9 @@ class CallableFlowAsyncInvoke final : public flow::Node {
     pending->set_trace(common::trace_to_pass_on(invocation, *this));
     net::Reactor::current()->spawn([&flows = *flows_, plan, route = std::move(route), depth,
                                     bytes = std::move(bytes), pending]() mutable {
-      Result<std::string> reply =
-          call_with_bytes(flows, plan, std::move(route), depth, pending->trace(), std::move(bytes));
-      flow::FlowHold hold;
-      auto responder = std::static_pointer_cast<CallableResponder>(pending->responder(hold));
-      responder->receive(*pending, std::move(reply));
+      common::hand_over(*pending, plan.endpoint,
+                        call_with_bytes(flows, plan, std::move(route), depth, pending->trace(),
+                                        std::move(bytes)));
     });
     return invocation.propagate(*this, kOut, in);
   }
@@ -121,50 +111,19 @@ class CallableFlowAsyncInvoke final : public flow::Node {
   common::AsyncRequests* const requests_;
 };
 
-class CallableFlowAsyncResponse final : public flow::Node {
+class CallableFlowAsyncResponse final : public common::AsyncResponseNode<std::string> {
  public:
-  CallableFlowAsyncResponse(CallableFlowAsyncResponseProperties properties,
+  CallableFlowAsyncResponse(const CallableFlowAsyncResponseProperties& properties,
                             const common::Application& application, common::AsyncRequests* requests)
-      : properties_(std::move(properties)), application_(application), requests_(requests) {}
-
-  Status evaluate(flow::Invocation&, const tree::MessageAssembly&, int) override { return {}; }
-  Status start() override {
-    if (!requests_) return {};
-    responder_ = std::make_shared<Responder>(*this);
-    return requests_->add(common::AsyncKind::kCallable, application_,
-                          properties_.async_response_correlator, full_label(), responder_);
-  }
-  void stop() override {
-    if (responder_) requests_->remove(responder_.get());
-  }
+      : AsyncResponseNode(common::AsyncKind::kCallable, properties.async_response_correlator,
+                          application, requests) {}
 
  private:
   static constexpr int kError = 1;
 
-  class Responder final : public CallableResponder {
-   public:
-    explicit Responder(CallableFlowAsyncResponse& node) : node_(node) {}
-    flow::Flow& flow() const override { return node_.flow(); }
-    void receive(const common::AsyncRequest& request, Result<std::string> reply) override {
-      node_.receive(request, std::move(reply));
-    }
-
-   private:
-    CallableFlowAsyncResponse& node_;
-  };
-
-  void receive(const common::AsyncRequest& request, Result<std::string> reply) {
-    // The server is stopping: no flow may handle that.
-    if (!reply.ok() && !flow::is_catchable(reply.error())) return;
-    common::InputRun run(flow());
-    run.invocation().call_depth = request.call_depth();
-    common::continue_trace(run.invocation(), request.trace());
-    Status status = run_reply(request, std::move(reply), run);
-    if (!status.ok()) common::log_input_exception(*this, std::move(status));
-  }
-
-  Status run_reply(const common::AsyncRequest& request, Result<std::string> reply,
-                   common::InputRun& run) {
+  // The reply is encoded.
+  Status run_answer(const common::AsyncRequest& request, const std::string&,
+                    Result<std::string> reply, common::InputRun& run) override {
     tree::TreeContext& context = run.context();
     flow::Invocation& invocation = run.invocation();
     tree::MessageAssembly message = run.arena().make_assembly();
@@ -207,11 +166,6 @@ class CallableFlowAsyncResponse final : public flow::Node {
                                                     context, message);
     return status.ok() ? std::move(restored) : std::move(status);
   }
-
-  const CallableFlowAsyncResponseProperties properties_;
-  const common::Application& application_;
-  common::AsyncRequests* const requests_;
-  std::shared_ptr<Responder> responder_;
 };
 
 }  // namespace
@@ -237,9 +191,9 @@ Result<std::unique_ptr<flow::Node>> create_callable_flow_async_response(
   CallableFlowAsyncResponseProperties properties =
       MS_TRY(read_callable_flow_async_response_properties(context.definition.properties,
                                                           context.diagnostics));
-  return std::unique_ptr<flow::Node>(new CallableFlowAsyncResponse(
-      std::move(properties), *context.services.find<common::Application>(),
-      context.services.find<common::AsyncRequests>()));
+  return std::unique_ptr<flow::Node>(
+      new CallableFlowAsyncResponse(properties, *context.services.find<common::Application>(),
+                                    context.services.find<common::AsyncRequests>()));
 }
 
 }  // namespace millstream::nodes::callable

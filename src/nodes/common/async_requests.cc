@@ -100,44 +100,36 @@ Status AsyncRequests::add(AsyncKind kind, const Application& application,
                           const std::string& pairing, const std::string& node_label,
                           std::shared_ptr<AsyncResponder> responder) {
   std::lock_guard lock(mutex_);
-  std::vector<Entry>& same = entries_[{kind, pairing}];
-  for (const Entry& e : same) {
-    if (e.version != &application) continue;
-    return base::make_error(errors::kPairingTaken,
-                            {async_family(kind), pairing, node_label, e.node_label});
-  }
-  same.push_back({&application, application.name, node_label, std::move(responder)});
-  return {};
+  const Entry* taken = entries_.add(
+      {kind, pairing}, {&application, application.name, node_label, std::move(responder)});
+  if (!taken) return {};
+  return base::make_error(errors::kPairingTaken,
+                          {async_family(kind), pairing, node_label, taken->node_label});
 }
 
 void AsyncRequests::remove(const AsyncResponder* responder) {
   std::lock_guard lock(mutex_);
-  for (auto it = entries_.begin(); it != entries_.end();) {
-    std::erase_if(it->second, [&](const Entry& e) { return e.responder.get() == responder; });
-    it = it->second.empty() ? entries_.erase(it) : std::next(it);
-  }
+  entries_.remove_if([&](const Entry& e) { return e.responder.get() == responder; });
 }
 
 void AsyncRequests::begin_change() {
   std::lock_guard lock(mutex_);
-  before_change_ = entries_;
+  entries_.begin_change();
 }
 
 void AsyncRequests::end_change() {
   std::lock_guard lock(mutex_);
-  before_change_.reset();
+  entries_.end_change();
 }
 
 // The newest of the application, else the newest of any.
 const AsyncRequests::Entry* AsyncRequests::find(AsyncKind kind, const std::string& application,
                                                 const std::string& pairing) const {
-  const Entries& shown = before_change_ ? *before_change_ : entries_;
-  auto it = shown.find({kind, pairing});
-  if (it == shown.end()) return nullptr;
-  const std::vector<Entry>& same = it->second;
-  auto own = std::find_if(same.rbegin(), same.rend(),
+  const std::vector<Entry>* same = entries_.find({kind, pairing});
+  if (!same) return nullptr;
+  auto own = std::find_if(same->rbegin(), same->rend(),
                           [&](const Entry& e) { return e.application == application; });
-  return own != same.rend() ? &*own : &same.back();
+  return own != same->rend() ? &*own : &same->back();
 }
 
 Result<std::shared_ptr<AsyncRequest>> AsyncRequests::begin(

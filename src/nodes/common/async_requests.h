@@ -14,10 +14,8 @@
 // Thread: any.
 #pragma once
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +25,7 @@
 #include "flow/flow_hold.h"
 #include "flow/invocation.h"
 #include "nodes/common/application.h"
+#include "nodes/common/endpoint_versions.h"
 #include "tree/assembly.h"
 
 namespace millstream::nodes::common {
@@ -122,11 +121,8 @@ class AsyncRequests final : public flow::EndpointRegistry {
   const Entry* find(AsyncKind kind, const std::string& application,
                     const std::string& pairing) const;
 
-  using Entries = std::map<Key, std::vector<Entry>>;  // of one key: in the order of their start
-
-  mutable std::mutex mutex_;  // leaf lock
-  Entries entries_;
-  std::optional<Entries> before_change_;  // what look-ups see while a change is made
+  mutable std::mutex mutex_;  // leaf lock: entries
+  EndpointVersions<Key, Entry> entries_;
   std::atomic<size_t> outstanding_{0};
   std::atomic<uint64_t> next_number_{0};
 };

@@ -3,11 +3,10 @@
 #include "base/clock.h"
 #include "flow/invocation.h"
 #include "net/reactor.h"
-#include "nodes/common/async_requests.h"
+#include "nodes/common/async_response.h"
 #include "nodes/common/body.h"
 #include "nodes/common/http_answer.h"
 #include "nodes/common/http_observe.h"
-#include "nodes/common/input_run.h"
 #include "nodes/http/errors_gen.h"
 #include "nodes/http/http_async_request_properties_gen.h"
 #include "nodes/http/http_async_response_properties_gen.h"
@@ -19,16 +18,9 @@ namespace {
 
 using common::AsyncKind;
 using common::AsyncRequest;
+using millstream::http::ClientResponse;
 using value::Value;
-using AsyncAnswer = Result<millstream::http::ClientResponse>;
-
-// What an answer is handed to.
-class HttpResponder : public common::AsyncResponder {
- public:
-  // In a fiber, on the reactor that received the answer. `target` is for messages.
-  virtual void receive(const AsyncRequest& request, const std::string& target,
-                       AsyncAnswer answer) = 0;
-};
+using AsyncAnswer = Result<ClientResponse>;
 
 class HttpAsyncRequest final : public flow::Node {
  public:
@@ -70,9 +62,7 @@ class HttpAsyncRequest final : public flow::Node {
     // The server is stopping: nobody is left to hand it to.
     if (net::is_current_cancelled()) return;
     if (!answer.ok()) answer = http_call_error(call, std::move(answer).take_status());
-    flow::FlowHold hold;
-    auto responder = std::static_pointer_cast<HttpResponder>(pending.responder(hold));
-    responder->receive(pending, call.url.authority() + call.url.target, std::move(answer));
+    common::hand_over(pending, call.url.authority() + call.url.target, std::move(answer));
   }
 
   const HttpAsyncRequestProperties properties_;
@@ -81,52 +71,19 @@ class HttpAsyncRequest final : public flow::Node {
   common::AsyncRequests* const requests_;
 };
 
-class HttpAsyncResponse final : public flow::Node {
+class HttpAsyncResponse final : public common::AsyncResponseNode<ClientResponse> {
  public:
-  HttpAsyncResponse(HttpAsyncResponseProperties properties, common::BodyParserChoice body,
+  HttpAsyncResponse(const HttpAsyncResponseProperties& properties, common::BodyParserChoice body,
                     const common::Application& application, common::AsyncRequests* requests)
-      : properties_(std::move(properties)),
-        body_(std::move(body)),
-        application_(application),
-        requests_(requests) {}
-
-  Status evaluate(flow::Invocation&, const tree::MessageAssembly&, int) override { return {}; }
-  Status start() override {
-    if (!requests_) return {};
-    responder_ = std::make_shared<Responder>(*this);
-    return requests_->add(AsyncKind::kHttp, application_, properties_.async_request_correlator,
-                          full_label(), responder_);
-  }
-  void stop() override {
-    if (responder_) requests_->remove(responder_.get());
-  }
+      : AsyncResponseNode(AsyncKind::kHttp, properties.async_request_correlator, application,
+                          requests),
+        body_(std::move(body)) {}
 
  private:
   static constexpr int kError = 1;
 
-  class Responder final : public HttpResponder {
-   public:
-    explicit Responder(HttpAsyncResponse& node) : node_(node) {}
-    flow::Flow& flow() const override { return node_.flow(); }
-    void receive(const AsyncRequest& request, const std::string& target,
-                 AsyncAnswer answer) override {
-      node_.receive(request, target, std::move(answer));
-    }
-
-   private:
-    HttpAsyncResponse& node_;
-  };
-
-  void receive(const AsyncRequest& request, const std::string& target, AsyncAnswer answer) {
-    common::InputRun run(flow());
-    run.invocation().call_depth = request.call_depth();
-    common::continue_trace(run.invocation(), request.trace());
-    Status status = run_answer(request, target, answer, run);
-    if (!status.ok()) common::log_input_exception(*this, std::move(status));
-  }
-
-  Status run_answer(const AsyncRequest& request, const std::string& target, AsyncAnswer& answer,
-                    common::InputRun& run) {
+  Status run_answer(const AsyncRequest& request, const std::string& target, AsyncAnswer answer,
+                    common::InputRun& run) override {
     flow::Invocation& invocation = run.invocation();
     tree::MessageAssembly message = run.arena().make_assembly();
     const size_t bytes = answer.ok() ? answer.value().body.size() : 0;
@@ -164,11 +121,7 @@ class HttpAsyncResponse final : public flow::Node {
     return common::add_body(context, message.root, body_, body.bytes, body.ccsid, 0);
   }
 
-  const HttpAsyncResponseProperties properties_;
   const common::BodyParserChoice body_;
-  const common::Application& application_;
-  common::AsyncRequests* const requests_;
-  std::shared_ptr<Responder> responder_;
 };
 
 }  // namespace
@@ -190,7 +143,7 @@ Result<std::unique_ptr<flow::Node>> create_http_async_response(flow::NodeBuildCo
       properties.message_domain_property, properties.parser_xmlnsc_use_for_xmlns_domain));
   common::set_xml_options(properties, context.definition.properties, body);
   return std::unique_ptr<flow::Node>(new HttpAsyncResponse(
-      std::move(properties), std::move(body), *context.services.find<common::Application>(),
+      properties, std::move(body), *context.services.find<common::Application>(),
       context.services.find<common::AsyncRequests>()));
 }
 

@@ -1,9 +1,8 @@
 // RESTAsyncRequest and RESTAsyncResponse: a call whose answer starts another flow.
 #include "flow/errors_gen.h"
 #include "net/reactor.h"
-#include "nodes/common/async_requests.h"
+#include "nodes/common/async_response.h"
 #include "nodes/common/http_observe.h"
-#include "nodes/common/input_run.h"
 #include "nodes/rest/errors_gen.h"
 #include "nodes/rest/rest_answer.h"
 #include "nodes/rest/rest_async_request_properties_gen.h"
@@ -16,14 +15,6 @@ namespace {
 
 using millstream::http::ClientResponse;
 using value::Value;
-
-// What an answer is handed to.
-class RestResponder : public common::AsyncResponder {
- public:
-  // In a fiber.
-  virtual void receive(const common::AsyncRequest& request, const std::string& operation,
-                       Result<ClientResponse> answer) = 0;
-};
 
 class RestAsyncRequest final : public flow::Node {
  public:
@@ -57,15 +48,10 @@ class RestAsyncRequest final : public flow::Node {
   void send(Exchange& exchange, const common::AsyncRequest& pending) const {
     Result<ClientResponse> answer = caller_->sender().send(exchange.call);
     const std::string& operation = caller_->operation_name();
-    flow::FlowHold hold;
-    auto responder = std::static_pointer_cast<RestResponder>(pending.responder(hold));
     if (!answer.ok()) {
-      Status failed =
-          RestCaller::call_error(operation, exchange.call, std::move(answer).take_status());
-      responder->receive(pending, operation, std::move(failed));
-    } else {
-      responder->receive(pending, operation, std::move(answer));
+      answer = RestCaller::call_error(operation, exchange.call, std::move(answer).take_status());
     }
+    common::hand_over(pending, operation, std::move(answer));
   }
 
   const std::unique_ptr<RestCaller> caller_;
@@ -74,55 +60,18 @@ class RestAsyncRequest final : public flow::Node {
   common::AsyncRequests* const requests_;  // null: this process has none
 };
 
-class RestAsyncResponse final : public flow::Node {
+class RestAsyncResponse final : public common::AsyncResponseNode<ClientResponse> {
  public:
   RestAsyncResponse(AnswerReader reader, std::string correlator,
                     const common::Application& application, common::AsyncRequests* requests)
-      : reader_(std::move(reader)),
-        correlator_(std::move(correlator)),
-        application_(application),
-        requests_(requests) {}
-
-  Status evaluate(flow::Invocation&, const tree::MessageAssembly&, int) override { return {}; }
-  Status start() override {
-    if (!requests_) return {};
-    responder_ = std::make_shared<Responder>(*this);
-    return requests_->add(common::AsyncKind::kRest, application_, correlator_, full_label(),
-                          responder_);
-  }
-  void stop() override {
-    if (responder_) requests_->remove(responder_.get());
-  }
+      : AsyncResponseNode(common::AsyncKind::kRest, std::move(correlator), application, requests),
+        reader_(std::move(reader)) {}
 
  private:
   static constexpr int kError = 1;
 
-  class Responder final : public RestResponder {
-   public:
-    explicit Responder(RestAsyncResponse& node) : node_(node) {}
-    flow::Flow& flow() const override { return node_.flow(); }
-    void receive(const common::AsyncRequest& request, const std::string& operation,
-                 Result<ClientResponse> answer) override {
-      node_.receive(request, operation, std::move(answer));
-    }
-
-   private:
-    RestAsyncResponse& node_;
-  };
-
-  void receive(const common::AsyncRequest& request, const std::string& operation,
-               Result<ClientResponse> answer) {
-    // The server is stopping: no flow may handle that.
-    if (!answer.ok() && !flow::is_catchable(answer.error())) return;
-    common::InputRun run(flow());
-    run.invocation().call_depth = request.call_depth();
-    common::continue_trace(run.invocation(), request.trace());
-    Status status = run_answer(request, operation, std::move(answer), run);
-    if (!status.ok()) common::log_input_exception(*this, std::move(status));
-  }
-
   Status run_answer(const common::AsyncRequest& request, const std::string& operation,
-                    Result<ClientResponse> answer, common::InputRun& run) {
+                    Result<ClientResponse> answer, common::InputRun& run) override {
     tree::TreeContext& context = run.context();
     flow::Invocation& invocation = run.invocation();
     tree::MessageAssembly message = run.arena().make_assembly();
@@ -170,10 +119,6 @@ class RestAsyncResponse final : public flow::Node {
   }
 
   const AnswerReader reader_;
-  const std::string correlator_;
-  const common::Application& application_;
-  common::AsyncRequests* const requests_;  // null: this process has none
-  std::shared_ptr<Responder> responder_;
 };
 
 }  // namespace
