@@ -4,7 +4,6 @@
 
 namespace millstream::base {
 
-namespace {
 constexpr char kBase64Digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 int base64_value(char c) {
@@ -14,21 +13,24 @@ int base64_value(char c) {
   if (c == '+') return 62;
   return c == '/' ? 63 : -1;
 }
-}  // namespace
+
+void base64_encode_to(std::string_view bytes, char* out) {
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    const size_t left = bytes.size() - at;
+    auto byte = [&](size_t i) -> uint32_t {
+      return i < left ? static_cast<uint8_t>(bytes[at + i]) : 0;
+    };
+    const uint32_t group = byte(0) << 16 | byte(1) << 8 | byte(2);
+    *out++ = kBase64Digits[group >> 18];
+    *out++ = kBase64Digits[group >> 12 & 63];
+    *out++ = left > 1 ? kBase64Digits[group >> 6 & 63] : '=';
+    *out++ = left > 2 ? kBase64Digits[group & 63] : '=';
+  }
+}
 
 std::string base64_encode(std::string_view bytes) {
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t at = 0; at < bytes.size(); at += 3) {
-    uint32_t group = 0;
-    for (size_t i = 0; i < 3; ++i) {
-      group = group << 8 | (at + i < bytes.size() ? static_cast<uint8_t>(bytes[at + i]) : 0);
-    }
-    const size_t digits = bytes.size() - at >= 3 ? 4 : bytes.size() - at + 1;
-    for (size_t i = 0; i < 4; ++i) {
-      out += i < digits ? kBase64Digits[group >> (18 - 6 * i) & 63] : '=';
-    }
-  }
+  std::string out(base64_size(bytes.size()), '\0');
+  base64_encode_to(bytes, out.data());
   return out;
 }
 

@@ -1,6 +1,7 @@
 // UUIDs, base 64, COALESCE and NULLIF.
 #include "base/arena.h"
 #include "base/ascii.h"
+#include "base/base64.h"
 #include "base/random.h"
 #include "esql/builtin.h"
 #include "esql/errors_gen.h"
@@ -63,17 +64,6 @@ Status wrong_type(const char* function, const Value& v, const char* needed) {
   return base::make_error(errors::kArgumentType, {function, 1, kind_name(v.kind), needed});
 }
 
-constexpr char kBase64Alphabet[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-int base64_value(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  if (c == '+') return 62;
-  return c == '/' ? 63 : -1;
-}
-
 }  // namespace
 
 Status fn_uuidasblob(EvalContext& context, std::span<const Value> args, Value& out) {
@@ -111,24 +101,13 @@ Status fn_base64encode(EvalContext& context, std::span<const Value> args, Value&
     return wrong_type("BASE64ENCODE", v, "BLOB or CHARACTER");
   }
   std::string_view in = v.text();
-  size_t size = (in.size() + 2) / 3 * 4;
+  const size_t size = base::base64_size(in.size());
   if (size > kBase64BytesMax) {
     return base::make_error(errors::kResultTooLong, {"BASE64ENCODE", kBase64BytesMax});
   }
   char* p = context.arena().bytes(size);
-  size_t n = 0;
-  for (size_t i = 0; i < in.size(); i += 3) {
-    size_t left = in.size() - i;
-    auto byte = [&](size_t k) -> uint32_t {
-      return k < left ? static_cast<unsigned char>(in[i + k]) : 0;
-    };
-    uint32_t group = byte(0) << 16 | byte(1) << 8 | byte(2);
-    p[n++] = kBase64Alphabet[group >> 18];
-    p[n++] = kBase64Alphabet[group >> 12 & 63];
-    p[n++] = left > 1 ? kBase64Alphabet[group >> 6 & 63] : '=';
-    p[n++] = left > 2 ? kBase64Alphabet[group & 63] : '=';
-  }
-  out = Value::make_character({p, n});
+  base::base64_encode_to(in, p);
+  out = Value::make_character({p, size});
   return {};
 }
 
@@ -144,7 +123,7 @@ Status fn_base64decode(EvalContext& context, std::span<const Value> args, Value&
   for (size_t i = 0; i < in.size(); ++i) {
     char c = in[i];
     if (c == ' ' || c == '\t' || c == '\r' || c == '\n') continue;
-    int d = base64_value(c);
+    int d = base::base64_value(c);
     bool is_padding = c == '=' && digits % 4 >= 2 && padding < 4 - digits % 4;
     if (is_padding) {
       ++padding;
