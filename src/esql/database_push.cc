@@ -449,23 +449,4 @@ class Writer {
 
 void write_pushed(const PushWriter& w, const Expr& e, PushUse use) { Writer(w).write(e, use); }
 
-void append_sql_name(std::string& out, std::string_view name, bool is_quoted) {
-  bool is_plain = !name.empty() && !is_quoted && !(name[0] >= '0' && name[0] <= '9');
-  for (char c : name) {
-    is_plain &=
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  }
-  if (is_plain) {
-    out += name;
-    return;
-  }
-  out += '"';
-  for (char c : name) {
-    if (c == '\0') continue;
-    out += c;
-    if (c == '"') out += c;
-  }
-  out += '"';
-}
-
 }  // namespace millstream::esql

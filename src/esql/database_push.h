@@ -58,8 +58,4 @@ void write_pushed(const PushWriter& w, const ast::Expr& e, PushUse use);
 // The conditions that AND connects, in order.
 void split_conjuncts(const ast::Expr* e, std::vector<const ast::Expr*>& out);
 
-// An identifier in SQL: plain ones as they are, so that the database folds their case; quoted ones
-// and those with other characters in double quotes.
-void append_sql_name(std::string& out, std::string_view name, bool is_quoted);
-
 }  // namespace millstream::esql

@@ -5,6 +5,7 @@
 #include "esql/exec_path.h"
 #include "esql/rows.h"
 #include "esql/shared.h"
+#include "text/sql_identifier.h"
 
 namespace millstream::esql {
 
@@ -62,7 +63,7 @@ void SqlText::add_name(const DatabaseName& name) {
   if (name.expr) {
     holes_.push_back({text.size(), name});
   } else {
-    append_sql_name(text, name.text, name.is_quoted);
+    text::append_sql_identifier(text, name.text, name.is_quoted);
   }
 }
 
@@ -84,7 +85,7 @@ Status SqlText::eval_text(Frame& f, std::string_view& out) const {
     at = hole.at;
     std::string_view name;
     MS_TRY(hole.name.eval(f, "table or schema", name));
-    append_sql_name(whole, name, hole.name.is_quoted);
+    text::append_sql_identifier(whole, name, hole.name.is_quoted);
   }
   whole.append(text, at);
   out = f.x.arena().copy(whole);
@@ -186,7 +187,7 @@ class SqlStmtNode : public SimpleStmt {
         sql_.text, scope,
         [&](const ast::Expr& local, PushUse how) { sql_.add_parameter(c.expr(&local), how); },
         [&](const ast::Variable&, const ast::PathStep& column) {
-          append_sql_name(sql_.text, column.name, column.is_quoted);
+          text::append_sql_identifier(sql_.text, column.name, column.is_quoted);
         }};
     write_pushed(writer, e, use);
   }
@@ -208,7 +209,7 @@ class InsertNode : public SqlStmtNode {
     sql_.add_table(table);
     for (size_t i = 0; i < s.columns.size(); ++i) {
       sql_.text += i ? ", " : " (";
-      append_sql_name(sql_.text, s.columns[i].name, s.columns[i].is_quoted);
+      text::append_sql_identifier(sql_.text, s.columns[i].name, s.columns[i].is_quoted);
     }
     sql_.text += s.columns.empty() ? " VALUES (" : ") VALUES (";
     for (size_t i = 0; i < s.values.size(); ++i) {
@@ -228,7 +229,7 @@ class UpdateNode : public SqlStmtNode {
     sql_.add_table(table);
     for (size_t i = 0; i < s.columns.size(); ++i) {
       sql_.text += i ? ", " : " SET ";
-      append_sql_name(sql_.text, s.columns[i].name, s.columns[i].is_quoted);
+      text::append_sql_identifier(sql_.text, s.columns[i].name, s.columns[i].is_quoted);
       sql_.text += " = ";
       write(c, *s.columns[i].value, s.variable, PushUse::kValue);
     }

@@ -5,6 +5,7 @@
 #include "esql/errors_gen.h"
 #include "esql/exec_database.h"
 #include "esql/rows.h"
+#include "text/sql_identifier.h"
 #include "text/utf8.h"
 
 namespace millstream::esql {
@@ -124,7 +125,7 @@ void DatabaseSelect::write_select_list() {
     for (const Column& column : tables_[i].columns) {
       comma();
       sql_.text += alias_of(i) + ".";
-      append_sql_name(sql_.text, column.step->name, column.step->is_quoted);
+      text::append_sql_identifier(sql_.text, column.step->name, column.step->is_quoted);
     }
   }
   // COUNT(*) over rows that are counted here needs no column.
@@ -147,7 +148,7 @@ void DatabaseSelect::write_condition(Compiler& c, const ast::Expr& e, PushUse us
         for (size_t i = 0; i < tables_.size(); ++i) {
           if (tables_[i].variable == &table) sql_.text += alias_of(i) + ".";
         }
-        append_sql_name(sql_.text, column.name, column.is_quoted);
+        text::append_sql_identifier(sql_.text, column.name, column.is_quoted);
       }};
   write_pushed(writer, e, use);
 }

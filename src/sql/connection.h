@@ -149,9 +149,4 @@ class Connection {
 void append_wide(std::string_view utf8, std::vector<char16_t>& out);
 void append_utf8(std::u16string_view wide, std::string& out);
 
-// An identifier as it can stand in SQL: plain names as they are, so that the database folds their
-// case; others, and those that `is_quoted`, between quotes.
-void append_identifier(std::string& out, std::string_view name, bool is_quoted,
-                       std::string_view quote = "\"");
-
 }  // namespace millstream::sql

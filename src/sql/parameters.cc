@@ -90,6 +90,19 @@ void set_text(BoundParameter& p, const Value& v, Dialect dialect, Binding& b) {
   b.data_size = p.length;
 }
 
+// One of ODBC's structures for dates and times; `size` in characters of its text.
+template <typename Struct>
+void set_struct(BoundParameter& p, const Struct& s, SQLSMALLINT c_type, SQLSMALLINT sql_type,
+                SQLULEN size, Binding& b) {
+  static_assert(sizeof s <= sizeof p.bytes);
+  std::memcpy(p.bytes, &s, sizeof s);
+  b.c_type = c_type;
+  b.sql_type = sql_type;
+  b.size = size;
+  b.data = p.bytes;
+  p.length = sizeof s;
+}
+
 void set_timestamp(BoundParameter& p, const Value& v, Binding& b) {
   value::DateTimeFields f = value::decompose(v);
   SQL_TIMESTAMP_STRUCT s{};
@@ -100,38 +113,22 @@ void set_timestamp(BoundParameter& p, const Value& v, Binding& b) {
   s.minute = static_cast<SQLUSMALLINT>(f.minute);
   s.second = static_cast<SQLUSMALLINT>(f.second);
   s.fraction = static_cast<SQLUINTEGER>(f.micros) * 1000;
-  static_assert(sizeof s <= sizeof p.bytes);
-  std::memcpy(p.bytes, &s, sizeof s);
-  b.c_type = SQL_C_TYPE_TIMESTAMP;
-  b.sql_type = SQL_TYPE_TIMESTAMP;
-  b.size = 26;
+  set_struct(p, s, SQL_C_TYPE_TIMESTAMP, SQL_TYPE_TIMESTAMP, 26, b);
   b.digits = 6;
-  b.data = p.bytes;
-  p.length = sizeof s;
 }
 
 void set_date(BoundParameter& p, const Value& v, Binding& b) {
   value::DateTimeFields f = value::decompose(v);
   SQL_DATE_STRUCT s{static_cast<SQLSMALLINT>(f.year), static_cast<SQLUSMALLINT>(f.month),
                     static_cast<SQLUSMALLINT>(f.day)};
-  std::memcpy(p.bytes, &s, sizeof s);
-  b.c_type = SQL_C_TYPE_DATE;
-  b.sql_type = SQL_TYPE_DATE;
-  b.size = 10;
-  b.data = p.bytes;
-  p.length = sizeof s;
+  set_struct(p, s, SQL_C_TYPE_DATE, SQL_TYPE_DATE, 10, b);
 }
 
 void set_time(BoundParameter& p, const Value& v, Binding& b) {
   value::DateTimeFields f = value::decompose(v);
   SQL_TIME_STRUCT s{static_cast<SQLUSMALLINT>(f.hour), static_cast<SQLUSMALLINT>(f.minute),
                     static_cast<SQLUSMALLINT>(f.second)};
-  std::memcpy(p.bytes, &s, sizeof s);
-  b.c_type = SQL_C_TYPE_TIME;
-  b.sql_type = SQL_TYPE_TIME;
-  b.size = 8;
-  b.data = p.bytes;
-  p.length = sizeof s;
+  set_struct(p, s, SQL_C_TYPE_TIME, SQL_TYPE_TIME, 8, b);
 }
 
 void set_number_text(BoundParameter& p, const Value& v, Binding& b) {

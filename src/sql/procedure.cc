@@ -8,6 +8,7 @@
 
 #include "sql/errors_gen.h"
 #include "sql/prepared.h"
+#include "text/sql_identifier.h"
 #include "value/datetime.h"
 #include "value/decimal.h"
 
@@ -23,10 +24,10 @@ constexpr size_t kOutputBytesMax = 32 * 1024;  // of a text or binary OUT parame
 std::string procedure_name(const ProcedureCall& call, const std::string& quote) {
   std::string out;
   if (!call.schema.empty()) {
-    append_identifier(out, call.schema, false, quote);
+    text::append_sql_identifier(out, call.schema, false, quote);
     out += '.';
   }
-  append_identifier(out, call.name, false, quote);
+  text::append_sql_identifier(out, call.name, false, quote);
   return out;
 }
 
@@ -259,7 +260,7 @@ Result<bool> Connection::is_postgres_procedure(const ProcedureCall& call, base::
   // The server folds plain names to lower case.
   auto folded = [&](std::string_view name) {
     std::string out;
-    append_identifier(out, name, false);
+    text::append_sql_identifier(out, name, false);
     const bool is_plain = !out.empty() && out[0] != '"';
     std::string text(name);
     if (is_plain) {
@@ -292,7 +293,7 @@ Status Connection::read_cursors(const ProcedureCall& call, const ResultSet& rows
     const Value& name = rows.cell(r, 0);
     if (name.kind != Kind::kCharacter || out.result_sets.size() >= call.result_sets_max) continue;
     std::string sql = "FETCH ALL IN ";
-    append_identifier(sql, name.text(), true);
+    text::append_sql_identifier(sql, name.text(), true);
     Statement s;
     s.sql = sql;
     s.is_direct = true;

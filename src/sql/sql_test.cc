@@ -8,6 +8,7 @@
 
 #include "net/reactor_pool.h"
 #include "sql/data_source.h"
+#include "text/sql_identifier.h"
 #include "value/datetime.h"
 #include "value/decimal.h"
 
@@ -127,7 +128,7 @@ TEST_CASE("connection: values never become part of the statement") {
   }
   CHECK(c.run("SELECT COUNT(*) FROM t") == "6");
   std::string name;
-  append_identifier(name, "a\"; DROP TABLE t; --", false);
+  text::append_sql_identifier(name, "a\"; DROP TABLE t; --", false);
   CHECK(name == "\"a\"\"; DROP TABLE t; --\"");
 }
 

@@ -4,6 +4,7 @@
 
 #include "nodes/common/pause.h"
 #include "nodes/database/errors_gen.h"
+#include "text/sql_identifier.h"
 #include "text/utf8.h"
 
 namespace millstream::nodes::database {
@@ -40,7 +41,7 @@ std::string dotted(std::string_view name) {
   std::string out;
   for (;;) {
     const size_t dot = name.find('.');
-    sql::append_identifier(out, name.substr(0, dot), false);
+    text::append_sql_identifier(out, name.substr(0, dot), false);
     if (dot == std::string_view::npos) return out;
     out += '.';
     name.remove_prefix(dot + 1);
