@@ -10,9 +10,15 @@
 #include "flowtest/test_files.h"
 #include "flowtest/test_import.h"
 #include "io/file.h"
+#include "io/folder_watch.h"
 #include "mqi/constants.h"
 
 namespace millstream::cli {
+namespace {
+
+constexpr int kSettleMs = 100;
+
+}  // namespace
 
 const base::CommandSpec& test_command() {
   static const base::CommandSpec kSpec{
@@ -211,12 +217,20 @@ int run_once(const base::ParsedFlags& flags) {
 int run_test(const base::ParsedFlags& flags) {
   if (flags.is_on("import")) return import_tests(flags);
   if (!flags.is_on("watch")) return run_once(flags);
-  flowtest::FileWatch watch(flags.arguments());
+  Result<io::FolderWatch> watch =
+      io::FolderWatch::open(flowtest::folders_of_tests(flags.arguments()));
+  if (!watch.ok()) {
+    std::fprintf(stderr, "%s\n", watch.error().describe().c_str());
+    return 1;
+  }
   for (;;) {
     run_once(flags);
     std::printf("Waiting for changes; Ctrl-C ends.\n");
     std::fflush(stdout);
-    watch.wait_for_change();
+    watch.value().wait(-1);
+    // An editor saves in several steps.
+    while (watch.value().wait(kSettleMs) == io::FolderWatch::Event::kChange) {
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "flowtest/file_watch.h"
 #include "flowtest/test_files.h"
+#include "io/folder_watch.h"
 
 namespace millstream::flowtest {
 namespace {
@@ -281,11 +282,13 @@ TEST_CASE("flowtest: files are found by their ending, and watched") {
   CHECK(files.value().esqltests.size() == 1);
   CHECK_FALSE(find_test_files({test.folder() + "/none"}).ok());
 
-  FileWatch watch({test.path()});
-  CHECK_FALSE(watch.has_changed());
+  using Event = io::FolderWatch::Event;
+  Result<io::FolderWatch> watch = io::FolderWatch::open(folders_of_tests({test.path()}));
+  REQUIRE(watch.ok());
+  CHECK(watch.value().wait(0) == Event::kTimeout);
   std::ofstream(test.folder() + "/c.esql") << "-- new";
-  CHECK(watch.has_changed());
-  CHECK_FALSE(watch.has_changed());
+  CHECK(watch.value().wait(0) == Event::kChange);
+  CHECK(watch.value().wait(0) == Event::kTimeout);
 }
 
 TEST_CASE("flowtest: the example of the guide") {
