@@ -6,30 +6,23 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "base/markup.h"
 #include "flowtest/errors_gen.h"
 #include "nodes/registry.h"
 
 namespace millstream::flowtest {
 namespace {
 
+// An attribute's value; a line end would come back as a blank.
 std::string xml_escape(std::string_view text) {
   std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\n':
-        out += "&#xA;";
-        break;
-      default:
-        out += c;
+  for (const char& c : text) {
+    if (c == '"') {
+      out += "&quot;";
+    } else if (c == '\n') {
+      out += "&#xA;";
+    } else {
+      base::append_markup(out, {&c, 1});
     }
   }
   return out;
