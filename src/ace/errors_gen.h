@@ -27,12 +27,8 @@ inline constexpr base::ErrorCode kBadOverride{"MS1909", 1909, base::ExceptionKin
     "Line is not an override: '{0}'."};
 inline constexpr base::ErrorCode kUnusedOverride{"MS1910", 1910, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
     "The override '{0}' matches no flow, node or property."};
-inline constexpr base::ErrorCode kBadServerConf{"MS1911", 1911, base::ExceptionKind::kConfiguration, base::Severity::kError,
-    "'{0}' cannot be used: {1}."};
 inline constexpr base::ErrorCode kUnsupportedContent{"MS1912", 1912, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "{0}"};
-inline constexpr base::ErrorCode kPromotionTarget{"MS1913", 1913, base::ExceptionKind::kConfiguration, base::Severity::kError,
-    "Promoted property '{0}' refers to node '{1}', which is not in this flow."};
 inline constexpr base::ErrorCode kUnsupportedNode{"MS1914", 1914, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "'{0}' is {1} node ({2}), which is not supported yet: it needs {3}; {4}."};
 inline constexpr base::ErrorCode kUserDefinedNode{"MS1915", 1915, base::ExceptionKind::kConfiguration, base::Severity::kError,

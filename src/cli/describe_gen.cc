@@ -1374,18 +1374,10 @@ constexpr Topic kTopics[] = {
      "The override '{0}' matches no flow, node or property.\n"
      "\n"
      "Warning, found while loading. Check the spelling; names are case-sensitive.\n"},
-    {"error", "MS1911", "'{0}' cannot be used: {1}.",
-     "'{0}' cannot be used: {1}.\n"
-     "\n"
-     "Error, found while loading. See docs/operate/server-conf.md for the keys that are read.\n"},
     {"error", "MS1912", "{0}",
      "{0}\n"
      "\n"
      "Error, found while loading. See the table of what runs in the README.\n"},
-    {"error", "MS1913", "Promoted property '{0}' refers to node '{1}', which is not in this flow.",
-     "Promoted property '{0}' refers to node '{1}', which is not in this flow.\n"
-     "\n"
-     "Error, found while loading. Open the flow in the Toolkit; the promotion is left over from a deleted node.\n"},
     {"error", "MS1914", "'{0}' is {1} node ({2}), which is not supported yet: it needs {3}; {4}.",
      "'{0}' is {1} node ({2}), which is not supported yet: it needs {3}; {4}.\n"
      "\n"
