@@ -75,7 +75,8 @@ struct RedoRecord {
   std::string_view value;
   bool is_erased = false;
 };
-// All messages of the queue up to the sequence are gone; with `is_deleted` the queue, too.
+// All messages of the queue up to the sequence are gone, and no lower sequence is ever used; with
+// `is_deleted` the queue, too.
 struct RedoClear {
   QueueId queue = 0;
   Sequence upto = 0;
@@ -91,10 +92,14 @@ enum class RedoKind : uint8_t {
   kForget,
 };
 
+// Content applies in the order puts, gets, backouts, records, clears. A kCommitPrepared or
+// kRollbackPrepared may have content of its own, which applies after the settled one's.
 struct RedoUnit {
   RedoKind kind = RedoKind::kCommit;
-  std::string_view xid;       // of all kinds but kCommit; at most 140 bytes
-  uint8_t outcome = 0;        // of kHeuristic: the core's
+  std::string_view xid;  // of all kinds but kCommit; at most 140 bytes
+  // Of kHeuristic: the core's. Not 0 in a kCommitPrepared or kRollbackPrepared: settles the prepare
+  // and remembers the outcome in one step.
+  uint8_t outcome = 0;
   std::vector<RedoPut> puts;  // any number; a unit larger than a block is chunked by the store
   std::vector<RedoGet> gets;
   std::vector<RedoBackout> backouts;
@@ -125,7 +130,7 @@ class StoreListener {
  public:
   virtual ~StoreListener() = default;
   // The checkpoint has copied a message. False: it was got or cleared meanwhile. Called without
-  // any lock of the store; `from` stays readable until the call has returned.
+  // any lock of the store; `from` stays readable until the next checkpoint but one begins.
   virtual bool moved(QueueId queue, Sequence sequence, Location from, Location to) = 0;
   // Fail-stop. The error names file and offset.
   virtual void failed(const base::Error& error) = 0;
