@@ -43,9 +43,7 @@ struct PropertyView {
 
   bool is_null() const { return type == PropertyType::kNull; }
   bool is_integer() const { return type >= PropertyType::kInt8 && type <= PropertyType::kInt64; }
-  bool is_float() const {
-    return type == PropertyType::kFloat32 || type == PropertyType::kFloat64;
-  }
+  bool is_float() const { return type == PropertyType::kFloat32 || type == PropertyType::kFloat64; }
   bool is_string() const { return type == PropertyType::kString; }
   bool is_bytes() const { return type == PropertyType::kBytes; }
   bool is_boolean() const { return type == PropertyType::kBoolean; }

@@ -60,9 +60,7 @@ class Selector {
   Selector& operator=(const Selector&) = delete;
 
   Truth evaluate(const mqi::PropertySource& source) const;
-  bool matches(const mqi::PropertySource& source) const {
-    return evaluate(source) == Truth::kTrue;
-  }
+  bool matches(const mqi::PropertySource& source) const { return evaluate(source) == Truth::kTrue; }
 
   // A condition that every selected message meets; of several, one on the message id first.
   const IdentifierEquality& identifier_equality() const { return equality_; }
