@@ -5,12 +5,15 @@ import re
 import gen_builtins
 import gen_errors
 import gen_nodes
+import gen_objects
 from gen_common import cxx_string, markdown_text
 
 PAGES = [("nodes/README.md", "Nodes", "every node type with its properties, terminals and limits"),
          ("esql-functions.md", "ESQL functions", "every built-in function, with examples"),
          ("errors.md", "Errors", "every error number, with what to do"),
-         ("commands.md", "Commands", "every command and option of `millstream`")]
+         ("commands.md", "Commands", "every command and option of `millstream`"),
+         ("mqsc-commands.md", "MQSC commands", "every MQSC command and the object types that it takes"),
+         ("mqsc-objects.md", "MQSC objects", "every attribute of every object type of a queue manager")]
 
 
 def error_order(record):
@@ -52,7 +55,7 @@ def topics(root):
     for r in gen_nodes.load_nodes(root):
         body = gen_nodes.page(r).split("\n", 3)[3]
         found.append(("node", r.name, r.raw["type"], body.strip()))
-    return sorted(found)
+    return sorted(found + gen_objects.describe(root))
 
 
 def describe_table(found):
@@ -84,6 +87,7 @@ def generate(root):
         return {}
     files = {root / "docs/reference/errors.md": errors_page(errors),
              root / "src/cli/describe_gen.cc": describe_table(topics(root))}
-    written = {**files, **gen_builtins.generate(root), **gen_nodes.generate(root)}
+    written = {**files, **gen_builtins.generate(root), **gen_nodes.generate(root),
+               **gen_objects.generate(root)}
     files[root / "docs/reference/README.md"] = index(root, written)
     return files

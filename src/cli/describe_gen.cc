@@ -294,6 +294,38 @@ constexpr Topic kTopics[] = {
      "{0} nodes have no table '{1}' that this server knows.\n"
      "\n"
      "Error, found while loading. The reference page of the node lists its tables.\n"},
+    {"error", "MS1036", "{0} is '{1}', which does not name a policy.",
+     "{0} is '{1}', which does not name a policy.\n"
+     "\n"
+     "Error, found while loading. Write {PolicyProject}:PolicyName, or the name alone for a policy of the default policy project.\n"},
+    {"error", "MS1037", "{0} names the policy '{1}', which is not in the policy project '{2}'.",
+     "{0} names the policy '{1}', which is not in the policy project '{2}'.\n"
+     "\n"
+     "Error, found while loading. Deploy the policy project with the flow, or give its path too. A name without a project is looked for in the default policy project: Defaults/policyProject of server.conf.yaml, else DefaultPolicies.\n"},
+    {"error", "MS1038", "{0} names the policy '{1}' of type {2}, where one of type {3} is needed (it is in {4}).",
+     "{0} names the policy '{1}' of type {2}, where one of type {3} is needed (it is in {4}).\n"
+     "\n"
+     "Error, found while loading. Name a policy of the right type.\n"},
+    {"error", "MS1039", "There is another policy '{0}', in {1}, line {2}.",
+     "There is another policy '{0}', in {1}, line {2}.\n"
+     "\n"
+     "Error, found while loading. Remove one of the two, or rename it.\n"},
+    {"error", "MS1040", "The property '{0}' of the policy '{1}' does not accept '{2}': {3}.",
+     "The property '{0}' of the policy '{1}' does not accept '{2}': {3}.\n"
+     "\n"
+     "Error, found while loading. Correct the value in the .policyxml file.\n"},
+    {"error", "MS1041", "{0} policies have no property '{1}' that this server knows; the policy '{3}' sets it to '{2}'.",
+     "{0} policies have no property '{1}' that this server knows; the policy '{3}' sets it to '{2}'.\n"
+     "\n"
+     "Error, found while loading. Remove it, or leave it empty: docs/guide/https.md has the properties that work.\n"},
+    {"error", "MS1042", "The policy '{0}' changes scheme, host and port only; the path '{1}' of its endpointUrl has no effect.",
+     "The policy '{0}' changes scheme, host and port only; the path '{1}' of its endpointUrl has no effect.\n"
+     "\n"
+     "Warning, found while loading. Leave the path out. It comes from the node's URL, or from LocalEnvironment.Destination.HTTP.RequestURL.\n"},
+    {"error", "MS1043", "The security profile '{0}' (from the {1}) is not supported: {2}",
+     "The security profile '{0}' (from the {1}) is not supported: {2}\n"
+     "\n"
+     "Error, found while loading. Profiles work that take the identity along and ask nobody: Default Propagation, No Security, and SecurityProfiles policies with authentication, authorization and mapping NONE. Set one of them by an override, and let a gateway in front of the server or the flow itself do the check.\n"},
     {"error", "MS1050", "Cannot read '{0}': {1}.",
      "Cannot read '{0}': {1}.\n"
      "\n"
@@ -338,6 +370,22 @@ constexpr Topic kTopics[] = {
      "The database file '{0}' has version {1} of its tables; this server knows versions up to {2}.\n"
      "\n"
      "Error, found while loading. A newer server has written it. Run that one, or give this one a work directory of its own.\n"},
+    {"error", "MS1070", "'{0}' at offset {1}: {2}.",
+     "'{0}' at offset {1}: {2}.\n"
+     "\n"
+     "Error, FatalException. The disk, or its file system, refused an operation. Look at the system's log.\n"},
+    {"error", "MS1071", "There is no room for '{0}' at offset {1}: {2}.",
+     "There is no room for '{0}' at offset {1}: {2}.\n"
+     "\n"
+     "Error, RecoverableException. Make room on the disk.\n"},
+    {"error", "MS1072", "The data directory '{0}' is in use by another process.",
+     "The data directory '{0}' is in use by another process.\n"
+     "\n"
+     "Error, found while loading. Stop that process, or give this one a directory of its own.\n"},
+    {"error", "MS1073", "The file system of '{0}' cannot do direct I/O, without which no write is known to be on the disk.",
+     "The file system of '{0}' cannot do direct I/O, without which no write is known to be on the disk.\n"
+     "\n"
+     "Error, found while loading. Use ext4 or XFS; or choose buffered writes with fdatasync by name, where a failed flush is found later.\n"},
     {"error", "MS1100", "The folder '{0}' has no parser, so it has no wire format and cannot be written.",
      "The folder '{0}' has no parser, so it has no wire format and cannot be written.\n"
      "\n"
@@ -353,7 +401,7 @@ constexpr Topic kTopics[] = {
     {"error", "MS1122", "{0}: the reference '{1}' cannot be followed: {2}.",
      "{0}: the reference '{1}' cannot be followed: {2}.\n"
      "\n"
-     "Error, found while loading. References point into the same document, as in #/components/schemas/Order. Put what other files hold into it.\n"},
+     "Error, found while loading. References point into the document (#/components/schemas/Order) or, relative to the file they stand in, into another JSON or YAML file of the same project (models/order.json#/Order). URLs and paths that leave the project are not followed.\n"},
     {"error", "MS1123", "{0}: the operationId '{1}' is used before, at {2}.",
      "{0}: the operationId '{1}' is used before, at {2}.\n"
      "\n"
@@ -378,6 +426,14 @@ constexpr Topic kTopics[] = {
      "The operation '{0}' cannot be called: its path parameter '{1}' has no value.\n"
      "\n"
      "Error, MessageException. Give the parameter an expression on the node, or set LocalEnvironment.Destination.REST.Request.Parameters.\n"},
+    {"error", "MS1129", "{0}: bodies of the media type '{1}' are not checked against their schema.",
+     "{0}: bodies of the media type '{1}' are not checked against their schema.\n"
+     "\n"
+     "Warning, found while loading. JSON, XML, form and plain text bodies are checked. Describe the body in one of them, or check it in the flow.\n"},
+    {"error", "MS1130", "{0}: security names the scheme '{1}', which the document does not define.",
+     "{0}: security names the scheme '{1}', which the document does not define.\n"
+     "\n"
+     "Error, found while loading. Define it in components/securitySchemes (Swagger 2.0: securityDefinitions), or correct the name.\n"},
     {"error", "MS1200", "The text '{0}' is not a {1}: {2}.",
      "The text '{0}' is not a {1}: {2}.\n"
      "\n"
@@ -534,6 +590,10 @@ constexpr Topic kTopics[] = {
      "HTTPS needs a key and a certificate, and none are configured.\n"
      "\n"
      "Error, found while loading. Name a PEM or PKCS#12 file with KeystoreFile of ResourceManagers/HTTPSConnector in server.conf.yaml, or with --https-keystore.\n"},
+    {"error", "MS1372", "The credentials '{0}' have no API key.",
+     "The credentials '{0}' have no API key.\n"
+     "\n"
+     "Error, SecurityException. Add apiKey to the entry in the Credentials section of server.conf.yaml, or take apiKeyName out of the policy.\n"},
     {"error", "MS1400", "The encoding '{0}' of the XML document is not known.",
      "The encoding '{0}' of the XML document is not known.\n"
      "\n"
@@ -866,6 +926,14 @@ constexpr Topic kTopics[] = {
      "'{0}' is taken for the routine '{1}', whose name differs in case\n"
      "\n"
      "Warning, found while loading. Write the name as it is declared.\n"},
+    {"error", "MS1629", "the file has {0} bytes; at most 8388608 are compiled",
+     "the file has {0} bytes; at most 8388608 are compiled\n"
+     "\n"
+     "Error, found while loading. Split the file; an application and its libraries have at most 64 MiB of ESQL together.\n"},
+    {"error", "MS1630", "a NUL byte: the file is no ESQL text, or is in UTF-16; save it as UTF-8",
+     "a NUL byte: the file is no ESQL text, or is in UTF-16; save it as UTF-8\n"
+     "\n"
+     "Error, found while loading. Save the file as UTF-8, or remove it from the project when it is no ESQL.\n"},
     {"error", "MS1640", "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'.",
      "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'.\n"
      "\n"
@@ -1150,6 +1218,18 @@ constexpr Topic kTopics[] = {
      "The setting {0} is '{1}': {2}.\n"
      "\n"
      "Warning, found while loading. What is said there does not happen; the rest of the setting does.\n"},
+    {"error", "MS1724", "Sent a request from node '{0}'.",
+     "Sent a request from node '{0}'.\n"
+     "\n"
+     "Info, a line of the log. Activity log: a node asked a service or a callable flow.\n"},
+    {"error", "MS1725", "The request of node '{0}' was answered with status {1}.",
+     "The request of node '{0}' was answered with status {1}.\n"
+     "\n"
+     "Info, a line of the log. Activity log: a service answered; a warning from status 400 on.\n"},
+    {"error", "MS1726", "Executed {0} in data source '{1}'.",
+     "Executed {0} in data source '{1}'.\n"
+     "\n"
+     "Info, a line of the log. Activity log: a node ran a statement in a database.\n"},
     {"error", "MS1801", "The message domain '{0}' cannot be used here. {1}",
      "The message domain '{0}' cannot be used here. {1}\n"
      "\n"
@@ -1574,6 +1654,30 @@ constexpr Topic kTopics[] = {
      "The new version of '{0}' has errors; the one from before goes on.\n"
      "\n"
      "Warning, a line of the log. Correct what the diagnostics say and deploy again.\n"},
+    {"error", "MS2021", "'{0}' of {1} does not run: the one that was deployed to {2} does.",
+     "'{0}' of {1} does not run: the one that was deployed to {2} does.\n"
+     "\n"
+     "Warning, found while loading. What is deployed to a server with a work directory outlives the server. Undeploy it, or remove its folder, to run the one in the path.\n"},
+    {"error", "MS2030", "The property '{0}' of the policy '{1}' does nothing here.",
+     "The property '{0}' of the policy '{1}' does nothing here.\n"
+     "\n"
+     "Warning, found while loading. docs/guide/https.md has the properties of listener policies that work. Leave the others empty.\n"},
+    {"error", "MS2031", "{0} names the policy '{1}', which nothing uses.",
+     "{0} names the policy '{1}', which nothing uses.\n"
+     "\n"
+     "Warning, found while loading. HTTPConnector and HTTPSConnector are the default policies that this server reads.\n"},
+    {"error", "MS2032", "{0} names the security profile '{1}' for all flows, which is not supported.",
+     "{0} names the security profile '{1}' for all flows, which is not supported.\n"
+     "\n"
+     "Error, found while loading. Set securityProfileName of the flows or nodes that need it, in the flow or by an override; profiles that ask LDAP, WS-Trust or another service are refused there, too.\n"},
+    {"error", "MS2033", "The listener goes on with its {0} as of the start; the change holds when the server starts again.",
+     "The listener goes on with its {0} as of the start; the change holds when the server starts again.\n"
+     "\n"
+     "Warning, found while loading. Ports, addresses and CORS settings do not change while the server runs; keys, certificates and what clients must show do.\n"},
+    {"error", "MS2046", "The options of a get say more than one thing about message properties: {0}.",
+     "The options of a get say more than one thing about message properties: {0}.\n"
+     "\n"
+     "Error, RecoverableException. Give at most one of the MQGMO_PROPERTIES options.\n"},
     {"error", "MS2100", "No connection to data source '{0}' became free within {1} seconds: all {2} are in use.",
      "No connection to data source '{0}' became free within {1} seconds: all {2} are in use.\n"
      "\n"
@@ -1658,6 +1762,74 @@ constexpr Topic kTopics[] = {
      "'{0}' and '{1}' are projects of independent resources; a BAR file holds those of one.\n"
      "\n"
      "Error, found while loading. Deploy them one after the other, or make applications of them.\n"},
+    {"error", "MS2421", "The properties of a message cannot be read at byte {0}: {1}.",
+     "The properties of a message cannot be read at byte {0}: {1}.\n"
+     "\n"
+     "Error, RecoverableException. They were stored by another program, or damaged. Verify the queue manager's files.\n"},
+    {"error", "MS2442", "'{0}' cannot be the name of a message property: {1}.",
+     "'{0}' cannot be the name of a message property: {1}.\n"
+     "\n"
+     "Error, RecoverableException. Names are letters, digits, _ and $, in parts between dots, not a keyword of selectors, and not one of the reserved ones (JMS..., Root..., Body...).\n"},
+    {"error", "MS2459", "The selector is wrong at character {0}: {1}. What follows there begins '{2}'.",
+     "The selector is wrong at character {0}: {1}. What follows there begins '{2}'.\n"
+     "\n"
+     "Error, RecoverableException. Selectors are conditions of SQL-92 as JMS defines them: strings stand in single quotes, names and strings are case-sensitive.\n"},
+    {"error", "MS2473", "The value of the message property '{0}' cannot be kept: {1}.",
+     "The value of the message property '{0}' cannot be kept: {1}.\n"
+     "\n"
+     "Error, RecoverableException. Give a value of the property's type; text is UTF-8.\n"},
+    {"error", "MS2478", "The properties of a message are too many or too big: {0}.",
+     "The properties of a message are too many or too big: {0}.\n"
+     "\n"
+     "Error, RecoverableException. A message has at most 2000 properties of together 16 MB.\n"},
+    {"error", "MS2500", "The queue store stops: '{0}' at offset {1}: {2}.",
+     "The queue store stops: '{0}' at offset {1}: {2}.\n"
+     "\n"
+     "Error, FatalException. Nothing more is acknowledged after an error of the disk; what was acknowledged is safe. Look at the disk and the system log, then start again: the start reads the disk, not the cache.\n"},
+    {"error", "MS2501", "The queue store is damaged: '{0}' at offset {1}: {2}.",
+     "The queue store is damaged: '{0}' at offset {1}: {2}.\n"
+     "\n"
+     "Error, FatalException. Acknowledged data cannot be read. Nothing was changed. Run millstream qmgr verify to see what is affected; restore a backup, or run millstream qmgr salvage, which lists what is lost.\n"},
+    {"error", "MS2502", "'{0}' has format version {1}; this program knows versions up to {2}.",
+     "'{0}' has format version {1}; this program knows versions up to {2}.\n"
+     "\n"
+     "Error, found while loading. A newer program has written the data directory. Run that one.\n"},
+    {"error", "MS2503", "The option {0} of the queue store is {1}; it must be between {2} and {3}.",
+     "The option {0} of the queue store is {1}; it must be between {2} and {3}.\n"
+     "\n"
+     "Error, found while loading. Correct the configuration of the queue manager.\n"},
+    {"error", "MS2504", "The disk of the queue store is full: {0}.",
+     "The disk of the queue store is full: {0}.\n"
+     "\n"
+     "Error, RecoverableException. Puts are refused until there is room; gets and commits go on. Make room on the disk, or get messages.\n"},
+    {"error", "MS2505", "'{0}' is no data directory of a queue manager: it has files but no checkpoint.",
+     "'{0}' is no data directory of a queue manager: it has files but no checkpoint.\n"
+     "\n"
+     "Error, found while loading. Choose an empty directory for a new queue manager. If it was one, its checkpoint folder is lost: restore a backup, or run millstream qmgr salvage.\n"},
+    {"error", "MS2506", "The queue store is closed.",
+     "The queue store is closed.\n"
+     "\n"
+     "Error, RecoverableException. The queue manager is stopping, or has stopped after an error of the disk.\n"},
+    {"error", "MS2519", "The selection string cannot be used: {0}.",
+     "The selection string cannot be used: {0}.\n"
+     "\n"
+     "Error, RecoverableException. A selector is valid UTF-8 of at most 10240 bytes.\n"},
+    {"error", "MS2551", "The selector asks for '{0}' at character {1}, a part of the message body.",
+     "The selector asks for '{0}' at character {1}, a part of the message body.\n"
+     "\n"
+     "Error, RecoverableException. Selectors see message properties and the fields of Root.MQMD. Set a property for what is to be selected by.\n"},
+    {"error", "MS2560", "The stored definition of an object is damaged.",
+     "The stored definition of an object is damaged.\n"
+     "\n"
+     "Error, FatalException. Run millstream qmgr verify on the data directory; it names what is affected.\n"},
+    {"error", "MS2561", "A stored definition of an object has format version {0}; this program knows version 1.",
+     "A stored definition of an object has format version {0}; this program knows version 1.\n"
+     "\n"
+     "Error, found while loading. A newer program has written the data directory. Run that one.\n"},
+    {"error", "MS2562", "'{0}' in the stored definition of '{1}' is not known.",
+     "'{0}' in the stored definition of '{1}' is not known.\n"
+     "\n"
+     "Error, found while loading. A newer program has written the data directory. Run that one.\n"},
     {"error", "MS2751", "The test has no back end for {0} {1}.",
      "The test has no back end for {0} {1}.\n"
      "\n"
@@ -2219,6 +2391,450 @@ constexpr Topic kTopics[] = {
      "\n"
      "A new random UUID as 36 lower-case characters, or the text of the UUID in a BLOB of 16 bytes.\n"
      "  UUIDASCHAR(X'123e4567e89b12d3a456426614174000')  ->  123e4567-e89b-12d3-a456-426614174000\n"},
+    {"mqsc", "AUTHINFO", "authentication information",
+     "MQSC object type: authentication information.\n"
+     "\n"
+     "  ADOPTCTX [IDPWOS IDPWLDAP]: Whether the checked user becomes the connection's. NO YES N Y; default YES; effective\n"
+     "  AUTHENMD [IDPWOS]: What checks passwords. OS PAM; default OS; kept; refused: PAM\n"
+     "  AUTHORMD [IDPWLDAP]: Where groups come from. OS SEARCHGRP SEARCHUSR SRCHGRPSN; default OS; kept\n"
+     "  BASEDNG [IDPWLDAP]: Base of groups. text, up to 1024 characters; default blank; kept\n"
+     "  BASEDNU [IDPWLDAP]: Base of users. text, up to 1024 characters; default blank; kept\n"
+     "  CHCKCLNT [IDPWOS IDPWLDAP]: Which clients need a password. NONE OPTIONAL REQDADM REQUIRED; default REQDADM; effective\n"
+     "  CHCKLOCL [IDPWOS IDPWLDAP]: Which local connections need a password. NONE OPTIONAL REQDADM REQUIRED; default OPTIONAL; effective\n"
+     "  CLASSGRP [IDPWLDAP]: Object class of groups. text, up to 128 characters; default blank; kept\n"
+     "  CLASSUSR [IDPWLDAP]: Object class of users. text, up to 128 characters; default blank; kept\n"
+     "  CONNAME [CRLLDAP IDPWLDAP]: LDAP server. text, up to 264 characters; default blank; kept\n"
+     "  DESCR: Description. text, up to 64 characters; default blank; kept\n"
+     "  FAILDLAY [IDPWOS IDPWLDAP]: Seconds before a wrong password is answered. 0–60; default 1; effective\n"
+     "  FINDGRP [IDPWLDAP]: Attribute of group membership. text, up to 128 characters; default blank; kept\n"
+     "  GRPFIELD [IDPWLDAP]: Attribute with the group's short name. text, up to 128 characters; default blank; kept\n"
+     "  LDAPPWD [CRLLDAP IDPWLDAP]: Password for the LDAP server. text, up to 256 characters; default blank; kept\n"
+     "  LDAPUSER [CRLLDAP IDPWLDAP]: User for the LDAP server. text, up to 1024 characters; default blank; kept\n"
+     "  NESTGRP [IDPWLDAP]: Whether groups are in groups. NO YES N Y; default NO; kept\n"
+     "  OCSPURL [OCSP]: OCSP responder. text, up to 256 characters; default blank; kept\n"
+     "  SECCOMM [IDPWLDAP]: TLS to the LDAP server. NO YES ANON; default NO; kept\n"
+     "  SHORTUSR [IDPWLDAP]: Attribute with the user's short name. text, up to 128 characters; default blank; kept\n"
+     "  USRFIELD [IDPWLDAP]: Attribute of users without one. text, up to 128 characters; default blank; kept\n"},
+    {"mqsc", "CHANNEL", "channel",
+     "MQSC object type: channel.\n"
+     "\n"
+     "  AFFINITY [CLNTCONN]: Whether a client prefers the same channel again. NONE PREFERRED; default PREFERRED; kept\n"
+     "  BATCHHB [SDR SVR CLUSRCVR CLUSSDR]: Batch heartbeat in milliseconds. 0–999999999; default 0; kept\n"
+     "  BATCHINT [SDR SVR CLUSRCVR CLUSSDR]: How long a batch stays open, in milliseconds. 0–999999999; default 0; kept\n"
+     "  BATCHLIM [SDR SVR CLUSRCVR CLUSSDR]: Kilobytes in a batch. 0–999999; default 5000; kept\n"
+     "  BATCHSZ [SDR SVR RCVR RQSTR CLUSRCVR CLUSSDR]: Messages in a batch. 1–9999; default 50; kept\n"
+     "  CERTLABL [SDR SVR RCVR RQSTR CLNTCONN SVRCONN CLUSRCVR AMQP]: Label of the certificate. text, up to 64 characters; default blank; kept\n"
+     "  AMQPKA [AMQP]: Keep-alive in milliseconds. 0–99999, AUTO; default AUTO; kept\n"
+     "  CLNTWGHT [CLNTCONN]: Weight in the choice of a client channel. 0–99; default 0; kept\n"
+     "  CLUSNL [CLUSRCVR CLUSSDR]: Namelist of clusters. object name, up to 48 characters; default blank; kept\n"
+     "  CLUSTER [CLUSRCVR CLUSSDR]: The cluster. object name, up to 48 characters; default blank; kept\n"
+     "  CLWLPRTY [CLUSRCVR CLUSSDR]: Priority in the choice of a channel. 0–9; default 0; kept\n"
+     "  CLWLRANK [CLUSRCVR CLUSSDR]: Rank in the choice of a channel. 0–9; default 0; kept\n"
+     "  CLWLWGHT [CLUSRCVR CLUSSDR]: Weight in the choice of a channel. 1–99; default 50; kept\n"
+     "  COMPHDR [SDR SVR RCVR RQSTR CLNTCONN SVRCONN CLUSRCVR CLUSSDR]: Compression of headers. one or two of NONE SYSTEM; default NONE; kept\n"
+     "  COMPMSG [SDR SVR RCVR RQSTR CLNTCONN SVRCONN CLUSRCVR CLUSSDR]: Compression of messages. one or two of NONE RLE ZLIBFAST ZLIBHIGH LZ4FAST LZ4HIGH ANY; default NONE; kept\n"
+     "  CONNAME [SDR SVR RQSTR CLNTCONN CLUSRCVR CLUSSDR]: Where to connect to: host(port), several with commas. text, up to 264 characters; default blank; kept\n"
+     "  CONVERT [SDR SVR CLUSRCVR CLUSSDR]: Whether the sender converts. NO YES N Y; default NO; kept\n"
+     "  DEFRECON [CLNTCONN]: Whether clients reconnect. NO YES QMGR DISABLED; default NO; kept\n"
+     "  DESCR: Description. text, up to 64 characters; default blank; kept\n"
+     "  DISCINT [SDR SVR SVRCONN CLUSRCVR CLUSSDR]: Seconds without a message after which the channel ends. 0–999999; default SDR: 6000, SVR: 6000, SVRCONN: 0, CLUSRCVR: 6000, CLUSSDR: 6000; kept\n"
+     "  HBINT [SDR SVR RCVR RQSTR CLNTCONN SVRCONN CLUSRCVR CLUSSDR]: Seconds between heartbeats. 0–999999; default 300; kept\n"
+     "  KAINT [SDR SVR RCVR RQSTR CLNTCONN SVRCONN CLUSRCVR CLUSSDR]: Seconds between TCP keep-alives. 0–99999, AUTO; default AUTO; kept\n"
+     "  LOCLADDR [SDR SVR RQSTR CLNTCONN CLUSRCVR CLUSSDR MQTT AMQP]: Local address. text, up to 48 characters; default blank; kept\n"
+     "  LONGRTY [SDR SVR CLUSRCVR CLUSSDR]: Long retries. 0–999999999; default 999999999; kept\n"
+     "  LONGTMR [SDR SVR CLUSRCVR CLUSSDR]: Seconds between long retries. 0–999999999; default 1200; kept\n"
+     "  MAXINST [SVRCONN AMQP]: Instances of the channel. 0–999999999; default 999999999; kept\n"
+     "  MAXINSTC [SVRCONN]: Instances of the channel from one client. 0–999999999; default 999999999; kept\n"
+     "  MAXMSGL [SDR SVR RCVR RQSTR CLNTCONN SVRCONN CLUSRCVR CLUSSDR AMQP]: Longest message in bytes; 0 is the queue manager's. 0–104857600; default 4194304; kept\n"
+     "  MCANAME [SDR SVR RQSTR CLUSRCVR CLUSSDR]: Name of the agent; always blank. text, up to 20 characters; default blank; shown\n"
+     "  MCATYPE [SDR SVR RQSTR CLUSRCVR CLUSSDR]: Kind of agent. PROCESS THREAD; default SDR: PROCESS, SVR: PROCESS, RQSTR: PROCESS, CLUSRCVR: THREAD, CLUSSDR: THREAD; kept\n"
+     "  MCAUSER [SDR SVR RCVR RQSTR SVRCONN CLUSRCVR CLUSSDR MQTT AMQP]: The user that the channel acts for. text, up to 64 characters; default blank; effective\n"
+     "  MODENAME [SDR SVR RQSTR CLNTCONN CLUSRCVR CLUSSDR]: LU 6.2 mode. text, up to 8 characters; default blank; kept\n"
+     "  MONCHL [SDR SVR RCVR RQSTR SVRCONN CLUSRCVR CLUSSDR]: Monitoring. QMGR OFF LOW MEDIUM HIGH; default QMGR; kept\n"
+     "  MRDATA [RCVR RQSTR CLUSRCVR]: Data of the message retry exit. text, up to 32 characters; default blank; kept\n"
+     "  MREXIT [RCVR RQSTR CLUSRCVR]: Message retry exit. text, up to 128 characters; default blank; refused unless blank: There are no exits.\n"
+     "  MRRTY [RCVR RQSTR CLUSRCVR]: Message retries. 0–999999999; default 10; kept\n"
+     "  MRTMR [RCVR RQSTR CLUSRCVR]: Milliseconds between message retries. 0–999999999; default 1000; kept\n"
+     "  MSGDATA [SDR SVR RCVR RQSTR CLUSRCVR CLUSSDR]: Data of the message exit. text, up to 32 characters; default blank; kept\n"
+     "  MSGEXIT [SDR SVR RCVR RQSTR CLUSRCVR CLUSSDR]: Message exit. text, up to 128 characters; default blank; refused unless blank: There are no exits.\n"
+     "  NETPRTY [CLUSRCVR]: Priority of the network connection. 0–9; default 0; kept\n"
+     "  NPMSPEED [SDR SVR RCVR RQSTR CLUSRCVR CLUSSDR]: Whether non-persistent messages go outside the batch. NORMAL FAST; default FAST; kept\n"
+     "  PASSWORD [SDR SVR RQSTR CLNTCONN CLUSSDR]: LU 6.2 password. text, up to 12 characters; default blank; kept\n"
+     "  PORT [MQTT AMQP]: Port. 0–65535; default MQTT: 1883, AMQP: 5672; kept\n"
+     "  BACKLOG [MQTT AMQP]: Connections that wait to be accepted. 0–999999999; default 0; kept\n"
+     "  PROPCTL [SDR SVR CLUSRCVR CLUSSDR]: How properties are sent to older queue managers. COMPAT NONE ALL FORCE V6COMPAT; default COMPAT; kept\n"
+     "  PUTAUT [RCVR RQSTR SVRCONN CLUSRCVR]: Whose authority puts need. DEF CTX; default DEF; kept\n"
+     "  QMNAME [CLNTCONN]: The queue manager that clients ask for. object name, up to 48 characters; default blank; kept\n"
+     "  RCVDATA [SDR SVR RCVR RQSTR CLNTCONN SVRCONN CLUSRCVR CLUSSDR]: Data of the receive exit. text, up to 32 characters; default blank; kept\n"
+     "  RCVEXIT [SDR SVR RCVR RQSTR CLNTCONN SVRCONN CLUSRCVR CLUSSDR]: Receive exit. text, up to 128 characters; default blank; refused unless blank: There are no exits.\n"
+     "  RESETSEQ [SDR SVR RCVR RQSTR CLUSRCVR CLUSSDR]: A sequence number that waits to be reset. 0–999999999, NO; default NO; shown\n"
+     "  SCYDATA [SDR SVR RCVR RQSTR CLNTCONN SVRCONN CLUSRCVR CLUSSDR]: Data of the security exit. text, up to 32 characters; default blank; kept\n"
+     "  SCYEXIT [SDR SVR RCVR RQSTR CLNTCONN SVRCONN CLUSRCVR CLUSSDR]: Security exit. text, up to 128 characters; default blank; refused unless blank: There are no exits.\n"
+     "  SENDDATA [SDR SVR RCVR RQSTR CLNTCONN SVRCONN CLUSRCVR CLUSSDR]: Data of the send exit. text, up to 32 characters; default blank; kept\n"
+     "  SENDEXIT [SDR SVR RCVR RQSTR CLNTCONN SVRCONN CLUSRCVR CLUSSDR]: Send exit. text, up to 128 characters; default blank; refused unless blank: There are no exits.\n"
+     "  SEQWRAP [SDR SVR RCVR RQSTR CLUSRCVR CLUSSDR]: Where sequence numbers begin again. 100–999999999; default 999999999; kept\n"
+     "  SHARECNV [CLNTCONN SVRCONN]: Conversations that share a socket. 0–999999999; default 10; kept\n"
+     "  SHORTRTY [SDR SVR CLUSRCVR CLUSSDR]: Short retries. 0–999999999; default 10; kept\n"
+     "  SHORTTMR [SDR SVR CLUSRCVR CLUSSDR]: Seconds between short retries. 0–999999999; default 60; kept\n"
+     "  SPLPROT [SDR SVR RCVR RQSTR]: Message protection. PASSTHRU REMOVE ASPOLICY; default PASSTHRU; kept\n"
+     "  SSLCAUTH [SVR RCVR RQSTR SVRCONN CLUSRCVR MQTT AMQP]: Whether the other side needs a certificate. REQUIRED OPTIONAL; default REQUIRED; kept\n"
+     "  SSLCIPH: Cipher specification. text, up to 40 characters; default blank; kept\n"
+     "  SSLKEYP [MQTT]: Passphrase of the key repository. text, up to 48 characters; default blank; kept\n"
+     "  SSLKEYR [MQTT]: Where keys are. text, up to 256 characters; default blank; kept\n"
+     "  SSLPEER [SDR SVR RCVR RQSTR CLNTCONN SVRCONN CLUSRCVR CLUSSDR AMQP]: Filter of the other side's distinguished name. text, up to 1024 characters; default blank; kept\n"
+     "  STATCHL [SDR SVR RCVR RQSTR CLUSRCVR CLUSSDR]: Statistics. QMGR OFF LOW MEDIUM HIGH; default QMGR; kept\n"
+     "  TPNAME [SDR SVR RQSTR CLNTCONN CLUSRCVR CLUSSDR]: LU 6.2 transaction program. text, up to 64 characters; default blank; kept\n"
+     "  TPROOT [AMQP]: Topic object below which AMQP addresses lie. object name, up to 48 characters; default SYSTEM.BASE.TOPIC; kept\n"
+     "  TMPMODEL [AMQP]: Model of temporary queues. object name, up to 48 characters; default SYSTEM.DEFAULT.MODEL.QUEUE; kept\n"
+     "  TMPQPRFX [AMQP]: Prefix of temporary queues. text, up to 33 characters; default AMQP.*; kept\n"
+     "  TRPTYPE [SDR SVR RCVR RQSTR CLNTCONN SVRCONN CLUSRCVR CLUSSDR]: Transport. LU62 TCP NETBIOS SPX; default TCP; kept; refused: LU62, NETBIOS, SPX\n"
+     "  USECLTID [MQTT AMQP]: Whether the client identifier is the user. NO YES N Y; default NO; kept\n"
+     "  USEDLQ [SDR SVR RCVR RQSTR CLUSRCVR CLUSSDR]: Whether undeliverable messages go to the dead-letter queue. NO YES; default YES; kept\n"
+     "  USERID [SDR SVR RQSTR CLNTCONN CLUSSDR]: LU 6.2 user. text, up to 12 characters; default blank; kept\n"
+     "  XMITQ [SDR SVR]: The transmission queue. object name, up to 48 characters; default blank; kept\n"},
+    {"mqsc", "COMMINFO", "communication information",
+     "MQSC object type: communication information.\n"
+     "\n"
+     "  BRIDGE: Whether publications are bridged to multicast. DISABLED ENABLED; default ENABLED; kept\n"
+     "  CCSID: Character set. 1–65535, ASPUB; default ASPUB; kept\n"
+     "  COMMEV: Whether events are reported. DISABLED ENABLED EXCEPTION; default DISABLED; kept\n"
+     "  DESCR: Description. text, up to 64 characters; default blank; kept\n"
+     "  ENCODING: Encoding. 0–999999999, ASPUB, NORMAL, REVERSED, S390, TNS; default ASPUB; kept\n"
+     "  GRPADDR: Group address. text, up to 48 characters; default 239.0.0.0; kept\n"
+     "  MCHBINT: Heartbeat in milliseconds. 0–999999; default 2000; kept\n"
+     "  MCPROP: Which properties are sent. ALL REPLY USER NONE COMPAT; default ALL; kept\n"
+     "  MONINT: Seconds between monitoring messages. 0–999999; default 60; kept\n"
+     "  MSGHIST: History in kilobytes. 0–999999999; default 100; kept\n"
+     "  NSUBHIST: History for new subscribers. NONE ALL; default NONE; kept\n"
+     "  PORT: Port. 0–65535; default 1414; kept\n"},
+    {"mqsc", "LISTENER", "listener",
+     "MQSC object type: listener.\n"
+     "\n"
+     "  CONTROL: Whether it starts and stops with the queue manager. QMGR STARTONLY MANUAL; default MANUAL; effective\n"
+     "  TRPTYPE: Transport. LU62 TCP NETBIOS SPX; default TCP; kept; refused: LU62, NETBIOS, SPX\n"
+     "  PORT: Port. 0–65535; default 1414; effective\n"
+     "  IPADDR: Local address; all when blank. text, up to 48 characters; default blank; effective\n"
+     "  BACKLOG: Connections that wait to be accepted; 0 is the system's default. 0–999999999; default 0; effective\n"
+     "  DESCR: Description. text, up to 64 characters; default blank; kept\n"},
+    {"mqsc", "NAMELIST", "namelist",
+     "MQSC object type: namelist.\n"
+     "\n"
+     "  NAMES: The names. up to 256 names; default blank; effective\n"
+     "  DESCR: Description. text, up to 64 characters; default blank; kept\n"},
+    {"mqsc", "PROCESS", "process",
+     "MQSC object type: process.\n"
+     "\n"
+     "  DESCR: Description. text, up to 64 characters; default blank; kept\n"
+     "  APPLICID: What is to be started; in the trigger message. text, up to 256 characters; default blank; effective\n"
+     "  APPLTYPE: Kind of application; in the trigger message. 0–999999999, CICS, MVS, OS2, DOS, UNIX, OS400, WINDOWS, WINDOWSNT, VMS, NSK, USER, JAVA; default UNIX; effective\n"
+     "  ENVRDATA: Environment; in the trigger message. text, up to 128 characters; default blank; effective\n"
+     "  USERDATA: Data of the user; in the trigger message. text, up to 128 characters; default blank; effective\n"},
+    {"mqsc", "QALIAS", "alias queue",
+     "MQSC object type: alias queue.\n"
+     "\n"
+     "  CAPEXPRY: The longest expiry that a message keeps, in tenths of a second. 0–999999999, NOLIMIT; default NOLIMIT; effective\n"
+     "  CLUSNL: Namelist of the clusters that know the queue. object name, up to 48 characters; default blank; kept\n"
+     "  CLUSTER: The cluster that knows the queue. object name, up to 48 characters; default blank; kept\n"
+     "  CLWLPRTY: Priority in the choice of a cluster queue. 0–9; default 0; kept\n"
+     "  CLWLRANK: Rank in the choice of a cluster queue. 0–9; default 0; kept\n"
+     "  CUSTOM: Attributes without a name of their own. text, up to 128 characters; default blank; kept\n"
+     "  DEFBIND: When an instance of a cluster queue is chosen. OPEN NOTFIXED GROUP; default OPEN; kept\n"
+     "  DEFPRTY: Priority of messages that are put with the queue's. 0–9; default 0; effective\n"
+     "  DEFPSIST: Persistence of messages that are put with the queue's. NO YES N Y; default NO; effective\n"
+     "  DEFPRESP: Whether a put waits for its answer. SYNC ASYNC; default SYNC; effective\n"
+     "  DEFREADA: Whether messages are sent to clients ahead of their requests. NO YES DISABLED; default NO; effective\n"
+     "  DESCR: Description. text, up to 64 characters; default blank; kept\n"
+     "  GET: Whether messages may be got. ENABLED DISABLED; default ENABLED; effective\n"
+     "  OTELPCTL: Propagation of tracing properties. QMGR MANUAL AUTO; default QMGR; kept\n"
+     "  OTELTRAC: Whether spans are made. QMGR OFF ON; default QMGR; kept\n"
+     "  PUT: Whether messages may be put. ENABLED DISABLED; default ENABLED; effective\n"
+     "  PROPCTL: How message properties are given to a get without a message handle. COMPAT NONE ALL FORCE V6COMPAT; default COMPAT; effective\n"
+     "  SCOPE: Where the definition is known. QMGR CELL; default QMGR; kept\n"
+     "  TARGET: The queue or topic object behind the alias. object name, up to 48 characters; default blank; effective\n"
+     "  TARGTYPE: What TARGET names. QUEUE TOPIC; default QUEUE; effective\n"},
+    {"mqsc", "QLOCAL", "local queue",
+     "MQSC object type: local queue.\n"
+     "\n"
+     "  ACCTQ: Whether accounting data is collected. QMGR OFF ON; default QMGR; kept\n"
+     "  BOQNAME: Where messages go that were backed out BOTHRESH times. object name, up to 48 characters; default blank; effective\n"
+     "  BOTHRESH: How often a message may be backed out; 0 leaves it to the reader. 0–999999999; default 0; effective\n"
+     "  CAPEXPRY: The longest expiry that a message keeps, in tenths of a second. 0–999999999, NOLIMIT; default NOLIMIT; effective\n"
+     "  CLUSNL: Namelist of the clusters that know the queue. object name, up to 48 characters; default blank; kept\n"
+     "  CLUSTER: The cluster that knows the queue. object name, up to 48 characters; default blank; kept\n"
+     "  CLCHNAME: Cluster-sender channels that use the queue as transmission queue. text, up to 20 characters; default blank; kept\n"
+     "  CLWLPRTY: Priority in the choice of a cluster queue. 0–9; default 0; kept\n"
+     "  CLWLRANK: Rank in the choice of a cluster queue. 0–9; default 0; kept\n"
+     "  CLWLUSEQ: Whether cluster queues are used beside a local one. QMGR LOCAL ANY; default QMGR; kept\n"
+     "  CUSTOM: Attributes without a name of their own. text, up to 128 characters; default blank; kept\n"
+     "  DEFBIND: When an instance of a cluster queue is chosen. OPEN NOTFIXED GROUP; default OPEN; kept\n"
+     "  DEFPRTY: Priority of messages that are put with the queue's. 0–9; default 0; effective\n"
+     "  DEFPSIST: Persistence of messages that are put with the queue's. NO YES N Y; default NO; effective\n"
+     "  DEFPRESP: Whether a put waits for its answer. SYNC ASYNC; default SYNC; effective\n"
+     "  DEFREADA: Whether messages are sent to clients ahead of their requests. NO YES DISABLED; default NO; effective\n"
+     "  DEFSOPT: How the queue is opened for input when the open leaves it to the queue. SHARED EXCL; default SHARED; effective\n"
+     "  DEFTYPE: Predefined, permanent dynamic or temporary dynamic. PREDEFINED PERMDYN TEMPDYN; default PREDEFINED; effective\n"
+     "  DESCR: Description. text, up to 64 characters; default blank; kept\n"
+     "  DISTL: Whether distribution lists may be sent. NO YES N Y; default NO; kept\n"
+     "  GET: Whether messages may be got. ENABLED DISABLED; default ENABLED; effective\n"
+     "  HARDENBO: Whether backout counts outlive a restart; they always do. HARDENBO NOHARDENBO; default HARDENBO; effective\n"
+     "  IMGRCOVQ: Whether media images are recorded. NO YES QMGR; default QMGR; kept\n"
+     "  INITQ: Where trigger messages go. object name, up to 48 characters; default blank; effective\n"
+     "  MAXDEPTH: How many messages the queue holds. 0–999999999; default 5000; effective\n"
+     "  MAXFSIZE: Largest size of the queue's file in MB; queues have none of their own. 20–267386880, DEFAULT; default DEFAULT; kept\n"
+     "  MAXMSGL: Longest message in bytes. 0–104857600; default 4194304; effective\n"
+     "  MONQ: Whether times of puts and gets are kept for DISPLAY QSTATUS. QMGR OFF LOW MEDIUM HIGH; default QMGR; effective\n"
+     "  MSGDLVSQ: Order of delivery. PRIORITY FIFO; default PRIORITY; effective\n"
+     "  TRIGGER: Whether trigger messages are made. TRIGGER NOTRIGGER; default NOTRIGGER; effective\n"
+     "  NPMCLASS: Whether non-persistent messages outlive a normal restart. NORMAL HIGH; default NORMAL; effective\n"
+     "  OTELPCTL: Propagation of tracing properties. QMGR MANUAL AUTO; default QMGR; kept\n"
+     "  OTELTRAC: Whether spans are made. QMGR OFF ON; default QMGR; kept\n"
+     "  PROCESS: The process that is started when triggered. object name, up to 48 characters; default blank; effective\n"
+     "  PUT: Whether messages may be put. ENABLED DISABLED; default ENABLED; effective\n"
+     "  PROPCTL: How message properties are given to a get without a message handle. COMPAT NONE ALL FORCE V6COMPAT; default COMPAT; effective\n"
+     "  QDEPTHHI: Depth of the high event, in percent of MAXDEPTH. 0–100; default 80; effective\n"
+     "  QDEPTHLO: Depth of the low event, in percent of MAXDEPTH. 0–100; default 20; effective\n"
+     "  QDPHIEV: Whether the high event is reported. DISABLED ENABLED; default DISABLED; effective\n"
+     "  QDPLOEV: Whether the low event is reported. DISABLED ENABLED; default DISABLED; effective\n"
+     "  QDPMAXEV: Whether a full queue is reported. DISABLED ENABLED; default ENABLED; effective\n"
+     "  QSVCIEV: Which service interval events are reported. NONE HIGH OK; default NONE; effective\n"
+     "  QSVCINT: Service interval in milliseconds. 0–999999999; default 999999999; effective\n"
+     "  RETINTVL: Hours after which the queue is no longer needed; for people. 0–999999999; default 999999999; kept\n"
+     "  SCOPE: Where the definition is known. QMGR CELL; default QMGR; kept\n"
+     "  SHARE: Whether several may get at the same time. SHARE NOSHARE; default SHARE; effective\n"
+     "  STATQ: Whether statistics are collected. QMGR OFF ON; default QMGR; kept\n"
+     "  STREAMQ: Where a copy of each message goes. object name, up to 48 characters; default blank; kept\n"
+     "  STRMQOS: Whether a put fails when the copy does. BESTEF MUSTDUP; default BESTEF; kept\n"
+     "  TRIGDATA: Text in the trigger message. text, up to 64 characters; default blank; effective\n"
+     "  TRIGDPTH: Depth that triggers. 1–999999999; default 1; effective\n"
+     "  TRIGMPRI: Lowest priority of messages that trigger. 0–9; default 0; effective\n"
+     "  TRIGTYPE: What triggers. NONE FIRST EVERY DEPTH; default FIRST; effective\n"
+     "  USAGE: A transmission queue holds messages for another queue manager. NORMAL XMITQ; default NORMAL; effective\n"},
+    {"mqsc", "QMGR", "queue manager",
+     "MQSC object type: queue manager.\n"
+     "\n"
+     "  ACCTCONO: Whether applications override accounting. DISABLED ENABLED; default DISABLED; kept\n"
+     "  ACCTINT: Seconds between accounting messages. 0–604800; default 1800; kept\n"
+     "  ACCTMQI: Whether MQI accounting is collected. OFF ON; default OFF; kept\n"
+     "  ACCTQ: Whether queue accounting is collected. NONE OFF ON; default OFF; kept\n"
+     "  ACTIVREC: Whether activity reports are made. DISABLED QUEUE MSG; default MSG; kept\n"
+     "  ACTVCONO: Whether applications override activity tracing. DISABLED ENABLED; default DISABLED; kept\n"
+     "  ACTVTRC: Whether MQI activity is traced. OFF ON; default OFF; kept\n"
+     "  ADVCAP: Advanced capability. DISABLED ENABLED; default ENABLED; shown\n"
+     "  AMQPCAP: AMQP capability. NO YES N Y; default YES; shown\n"
+     "  AUTHOREV: Whether refused authority is reported. DISABLED ENABLED; default DISABLED; effective\n"
+     "  CCSID: Character set of the queue manager. 1–65535; default 1208; effective\n"
+     "  CERTLABL: Label of the certificate. text, up to 64 characters; default blank; kept\n"
+     "  CERTVPOL: How certificates are validated. ANY RFC5280; default ANY; kept\n"
+     "  CHAD: Whether receiver and server-connection channels are defined automatically. DISABLED ENABLED; default DISABLED; kept\n"
+     "  CHADEV: Whether automatic definition is reported. DISABLED ENABLED; default DISABLED; kept\n"
+     "  CHADEXIT: Exit of automatic definition. text, up to 128 characters; default blank; refused unless blank: There are no exits.\n"
+     "  CHLEV: Whether channel events are reported. DISABLED ENABLED EXCEPTION; default DISABLED; kept\n"
+     "  CHLAUTH: Whether channel authentication rules apply. DISABLED ENABLED; default ENABLED; effective\n"
+     "  CLWLDATA: Data of the cluster workload exit. text, up to 32 characters; default blank; kept\n"
+     "  CLWLEXIT: Cluster workload exit. text, up to 128 characters; default blank; refused unless blank: There are no exits.\n"
+     "  CLWLLEN: Length of data for the cluster workload exit. 0–999999999; default 100; kept\n"
+     "  CLWLMRUC: Most recently used cluster channels. 1–999999999; default 999999999; kept\n"
+     "  CLWLUSEQ: Whether cluster queues are used beside a local one. LOCAL ANY; default LOCAL; kept\n"
+     "  CMDEV: Whether commands are reported. DISABLED ENABLED NODISPLAY; default DISABLED; kept\n"
+     "  CMDLEVEL: Command level. 0–9999; default 940; shown\n"
+     "  COMMANDQ: Queue of the command server. object name, up to 48 characters; default SYSTEM.ADMIN.COMMAND.QUEUE; shown\n"
+     "  CONFIGEV: Whether changes of objects are reported. DISABLED ENABLED; default DISABLED; kept\n"
+     "  CONNAUTH: The AUTHINFO object that says how users are checked. object name, up to 48 characters; default SYSTEM.DEFAULT.AUTHINFO.IDPWOS; effective\n"
+     "  CUSTOM: Attributes without a name of their own. text, up to 128 characters; default blank; kept\n"
+     "  DEADQ: The dead-letter queue. object name, up to 48 characters; default blank; effective\n"
+     "  DEFCLXQ: Transmission queue of cluster-sender channels. SCTQ CHANNEL; default SCTQ; kept\n"
+     "  DEFXMITQ: Transmission queue when nothing else is named. object name, up to 48 characters; default blank; effective\n"
+     "  DESCR: Description. text, up to 64 characters; default blank; kept\n"
+     "  DISTL: Whether distribution lists are supported. NO YES N Y; default NO; shown\n"
+     "  IMGINTVL: Minutes between media images. 1–999999999, OFF; default 60; kept\n"
+     "  IMGLOGLN: Log in MB between media images. 1–999999999, OFF; default OFF; kept\n"
+     "  IMGRCOVO: Whether media images of objects are recorded. NO YES N Y; default YES; kept\n"
+     "  IMGRCOVQ: Whether media images of queues are recorded. NO YES N Y; default YES; kept\n"
+     "  IMGSCHED: Whether media images are recorded automatically. AUTO MANUAL; default MANUAL; kept\n"
+     "  INHIBTEV: Whether inhibited puts and gets are reported. DISABLED ENABLED; default DISABLED; effective\n"
+     "  INITKEY: Key file of encrypted passwords. text, up to 256 characters; default blank; kept\n"
+     "  IPADDRV: Preferred IP version. IPV4 IPV6; default IPV4; kept\n"
+     "  KEYRPWD: Password of the key repository. text, up to 1024 characters; default blank; kept\n"
+     "  LOCALEV: Whether errors with local names are reported. DISABLED ENABLED; default DISABLED; effective\n"
+     "  LOGGEREV: Whether log extents are reported. DISABLED ENABLED; default DISABLED; kept; refused: ENABLED\n"
+     "  MARKINT: How long a browse mark lasts, in milliseconds. 0–999999999, NOLIMIT; default 5000; effective\n"
+     "  MAXHANDS: Open handles a connection. 1–999999999; default 256; effective\n"
+     "  MAXMSGL: Longest message in bytes. 32768–104857600; default 4194304; effective\n"
+     "  MAXPROPL: Longest properties of a message in bytes. 0–104857600, NOLIMIT; default NOLIMIT; effective\n"
+     "  MAXPRTY: Highest priority. 0–9; default 9; shown\n"
+     "  MAXUMSGS: Messages in a unit of work. 1–999999999; default 10000; effective\n"
+     "  MONACLS: Monitoring of automatically defined cluster-sender channels. QMGR OFF LOW MEDIUM HIGH; default QMGR; kept\n"
+     "  MONCHL: Monitoring of channels. NONE OFF LOW MEDIUM HIGH; default OFF; kept\n"
+     "  MONQ: Monitoring of queues that leave it to the queue manager. NONE OFF LOW MEDIUM HIGH; default OFF; effective\n"
+     "  PARENT: Parent in a publish/subscribe hierarchy. object name, up to 48 characters; default blank; kept\n"
+     "  PERFMEV: Whether depth and service interval events are reported. DISABLED ENABLED; default DISABLED; effective\n"
+     "  PLATFORM: Platform. UNIX; default UNIX; shown\n"
+     "  PSMODE: Whether publish/subscribe is on. DISABLED COMPAT ENABLED; default ENABLED; effective\n"
+     "  PSCLUS: Whether publish/subscribe works in clusters. DISABLED ENABLED; default ENABLED; kept\n"
+     "  PSNPMSG: What becomes of an undelivered non-persistent publication of queued publish/subscribe. DISCARD KEEP; default DISCARD; kept\n"
+     "  PSNPRES: What becomes of an undelivered response of queued publish/subscribe. NORMAL SAFE DISCARD KEEP; default NORMAL; kept\n"
+     "  PSRTYCNT: Retries of queued publish/subscribe. 0–999999999; default 5; kept\n"
+     "  PSSYNCPT: Whether queued publish/subscribe uses syncpoints. YES IFPER; default IFPER; kept\n"
+     "  QMID: Unique identifier. text, up to 48 characters; default blank; shown\n"
+     "  REMOTEEV: Whether errors with remote names are reported. DISABLED ENABLED; default DISABLED; effective\n"
+     "  REPOS: The cluster that it is a repository of. object name, up to 48 characters; default blank; kept\n"
+     "  REPOSNL: Namelist of such clusters. object name, up to 48 characters; default blank; kept\n"
+     "  REVDNS: Whether addresses are looked up. DISABLED ENABLED; default ENABLED; kept\n"
+     "  ROUTEREC: Whether trace-route information is recorded. DISABLED QUEUE MSG; default MSG; kept\n"
+     "  SCHINIT: When the channel initiator starts. QMGR MANUAL; default QMGR; kept\n"
+     "  SCMDSERV: When the command server starts. QMGR MANUAL; default QMGR; kept\n"
+     "  SPLCAP: Message protection capability. DISABLED ENABLED; default DISABLED; shown\n"
+     "  SSLCRLNL: Namelist of AUTHINFO objects for revocation. object name, up to 48 characters; default blank; kept\n"
+     "  SSLCRYP: Cryptographic hardware. text, up to 256 characters; default blank; kept\n"
+     "  SSLEV: Whether TLS errors are reported. DISABLED ENABLED; default DISABLED; kept\n"
+     "  SSLFIPS: Whether only certified cryptography is used. NO YES N Y; default NO; kept\n"
+     "  SSLKEYR: Where keys are. text, up to 256 characters; default blank; kept\n"
+     "  SSLRKEYC: Bytes after which keys are renewed. 0–999999999; default 0; kept\n"
+     "  STATACLS: Statistics of automatically defined cluster-sender channels. QMGR OFF LOW MEDIUM HIGH; default QMGR; kept\n"
+     "  STATCHL: Statistics of channels. NONE OFF LOW MEDIUM HIGH; default OFF; kept\n"
+     "  STATINT: Seconds between statistics messages. 0–604800; default 1800; kept\n"
+     "  STATMQI: Statistics of MQI calls. OFF ON; default OFF; kept\n"
+     "  STATQ: Statistics of queues. NONE OFF ON; default OFF; kept\n"
+     "  STRSTPEV: Whether start and stop are reported. DISABLED ENABLED; default ENABLED; effective\n"
+     "  SUITEB: Suite B strength. NONE 128BIT 192BIT; default NONE; kept\n"
+     "  SYNCPT: Syncpoints are available. SYNCPT NOSYNCPT; default SYNCPT; shown\n"
+     "  TREELIFE: Seconds that an unused topic node lives. 0–604000; default 1800; effective\n"
+     "  TRIGINT: Milliseconds between repeated trigger messages. 0–999999999; default 999999999; effective\n"
+     "  VERSION: Version whose semantics are offered. text, up to 8 characters; default 09040000; shown\n"
+     "  XRCAP: MQTT capability. NO YES N Y; default NO; shown\n"},
+    {"mqsc", "QMODEL", "model queue",
+     "MQSC object type: model queue.\n"
+     "\n"
+     "  ACCTQ: Whether accounting data is collected. QMGR OFF ON; default QMGR; kept\n"
+     "  BOQNAME: Where messages go that were backed out BOTHRESH times. object name, up to 48 characters; default blank; effective\n"
+     "  BOTHRESH: How often a message may be backed out; 0 leaves it to the reader. 0–999999999; default 0; effective\n"
+     "  CAPEXPRY: The longest expiry that a message keeps, in tenths of a second. 0–999999999, NOLIMIT; default NOLIMIT; effective\n"
+     "  CUSTOM: Attributes without a name of their own. text, up to 128 characters; default blank; kept\n"
+     "  DEFPRTY: Priority of messages that are put with the queue's. 0–9; default 0; effective\n"
+     "  DEFPSIST: Persistence of messages that are put with the queue's. NO YES N Y; default NO; effective\n"
+     "  DEFPRESP: Whether a put waits for its answer. SYNC ASYNC; default SYNC; effective\n"
+     "  DEFREADA: Whether messages are sent to clients ahead of their requests. NO YES DISABLED; default NO; effective\n"
+     "  DEFSOPT: How the queue is opened for input when the open leaves it to the queue. SHARED EXCL; default EXCL; effective\n"
+     "  DEFTYPE: Predefined, permanent dynamic or temporary dynamic. PREDEFINED PERMDYN TEMPDYN; default TEMPDYN; effective\n"
+     "  DESCR: Description. text, up to 64 characters; default blank; kept\n"
+     "  DISTL: Whether distribution lists may be sent. NO YES N Y; default NO; kept\n"
+     "  GET: Whether messages may be got. ENABLED DISABLED; default ENABLED; effective\n"
+     "  HARDENBO: Whether backout counts outlive a restart; they always do. HARDENBO NOHARDENBO; default HARDENBO; effective\n"
+     "  IMGRCOVQ: Whether media images are recorded. NO YES QMGR; default QMGR; kept\n"
+     "  INITQ: Where trigger messages go. object name, up to 48 characters; default blank; effective\n"
+     "  MAXDEPTH: How many messages the queue holds. 0–999999999; default 5000; effective\n"
+     "  MAXFSIZE: Largest size of the queue's file in MB; queues have none of their own. 20–267386880, DEFAULT; default DEFAULT; kept\n"
+     "  MAXMSGL: Longest message in bytes. 0–104857600; default 4194304; effective\n"
+     "  MONQ: Whether times of puts and gets are kept for DISPLAY QSTATUS. QMGR OFF LOW MEDIUM HIGH; default QMGR; effective\n"
+     "  MSGDLVSQ: Order of delivery. PRIORITY FIFO; default PRIORITY; effective\n"
+     "  TRIGGER: Whether trigger messages are made. TRIGGER NOTRIGGER; default NOTRIGGER; effective\n"
+     "  NPMCLASS: Whether non-persistent messages outlive a normal restart. NORMAL HIGH; default NORMAL; effective\n"
+     "  OTELPCTL: Propagation of tracing properties. QMGR MANUAL AUTO; default QMGR; kept\n"
+     "  OTELTRAC: Whether spans are made. QMGR OFF ON; default QMGR; kept\n"
+     "  PROCESS: The process that is started when triggered. object name, up to 48 characters; default blank; effective\n"
+     "  PUT: Whether messages may be put. ENABLED DISABLED; default ENABLED; effective\n"
+     "  PROPCTL: How message properties are given to a get without a message handle. COMPAT NONE ALL FORCE V6COMPAT; default COMPAT; effective\n"
+     "  QDEPTHHI: Depth of the high event, in percent of MAXDEPTH. 0–100; default 80; effective\n"
+     "  QDEPTHLO: Depth of the low event, in percent of MAXDEPTH. 0–100; default 20; effective\n"
+     "  QDPHIEV: Whether the high event is reported. DISABLED ENABLED; default DISABLED; effective\n"
+     "  QDPLOEV: Whether the low event is reported. DISABLED ENABLED; default DISABLED; effective\n"
+     "  QDPMAXEV: Whether a full queue is reported. DISABLED ENABLED; default ENABLED; effective\n"
+     "  QSVCIEV: Which service interval events are reported. NONE HIGH OK; default NONE; effective\n"
+     "  QSVCINT: Service interval in milliseconds. 0–999999999; default 999999999; effective\n"
+     "  RETINTVL: Hours after which the queue is no longer needed; for people. 0–999999999; default 999999999; kept\n"
+     "  SHARE: Whether several may get at the same time. SHARE NOSHARE; default NOSHARE; effective\n"
+     "  STATQ: Whether statistics are collected. QMGR OFF ON; default QMGR; kept\n"
+     "  STREAMQ: Where a copy of each message goes. object name, up to 48 characters; default blank; kept\n"
+     "  STRMQOS: Whether a put fails when the copy does. BESTEF MUSTDUP; default BESTEF; kept\n"
+     "  TRIGDATA: Text in the trigger message. text, up to 64 characters; default blank; effective\n"
+     "  TRIGDPTH: Depth that triggers. 1–999999999; default 1; effective\n"
+     "  TRIGMPRI: Lowest priority of messages that trigger. 0–9; default 0; effective\n"
+     "  TRIGTYPE: What triggers. NONE FIRST EVERY DEPTH; default FIRST; effective\n"
+     "  USAGE: A transmission queue holds messages for another queue manager. NORMAL XMITQ; default NORMAL; effective\n"},
+    {"mqsc", "QREMOTE", "local definition of a remote queue",
+     "MQSC object type: local definition of a remote queue.\n"
+     "\n"
+     "  CAPEXPRY: The longest expiry that a message keeps, in tenths of a second. 0–999999999, NOLIMIT; default NOLIMIT; effective\n"
+     "  CLUSNL: Namelist of the clusters that know the queue. object name, up to 48 characters; default blank; kept\n"
+     "  CLUSTER: The cluster that knows the queue. object name, up to 48 characters; default blank; kept\n"
+     "  CLWLPRTY: Priority in the choice of a cluster queue. 0–9; default 0; kept\n"
+     "  CLWLRANK: Rank in the choice of a cluster queue. 0–9; default 0; kept\n"
+     "  CUSTOM: Attributes without a name of their own. text, up to 128 characters; default blank; kept\n"
+     "  DEFBIND: When an instance of a cluster queue is chosen. OPEN NOTFIXED GROUP; default OPEN; kept\n"
+     "  DEFPRTY: Priority of messages that are put with the queue's. 0–9; default 0; effective\n"
+     "  DEFPSIST: Persistence of messages that are put with the queue's. NO YES N Y; default NO; effective\n"
+     "  DEFPRESP: Whether a put waits for its answer. SYNC ASYNC; default SYNC; effective\n"
+     "  DESCR: Description. text, up to 64 characters; default blank; kept\n"
+     "  OTELPCTL: Propagation of tracing properties. QMGR MANUAL AUTO; default QMGR; kept\n"
+     "  OTELTRAC: Whether spans are made. QMGR OFF ON; default QMGR; kept\n"
+     "  PUT: Whether messages may be put. ENABLED DISABLED; default ENABLED; effective\n"
+     "  RNAME: Name of the queue on the other queue manager. object name, up to 48 characters; default blank; effective\n"
+     "  RQMNAME: Name of the other queue manager. object name, up to 48 characters; default blank; effective\n"
+     "  SCOPE: Where the definition is known. QMGR CELL; default QMGR; kept\n"
+     "  XMITQ: The transmission queue; the one named like RQMNAME when blank. object name, up to 48 characters; default blank; effective\n"},
+    {"mqsc", "SERVICE", "service",
+     "MQSC object type: service.\n"
+     "\n"
+     "  CONTROL: Whether it starts and stops with the queue manager. QMGR STARTONLY MANUAL; default MANUAL; kept\n"
+     "  SERVTYPE: Whether one or many instances run. COMMAND SERVER; default COMMAND; kept\n"
+     "  STARTCMD: Program that starts it. text, up to 255 characters; default blank; kept\n"
+     "  STARTARG: Its arguments. text, up to 255 characters; default blank; kept\n"
+     "  STOPCMD: Program that stops it. text, up to 255 characters; default blank; kept\n"
+     "  STOPARG: Its arguments. text, up to 255 characters; default blank; kept\n"
+     "  DESCR: Description. text, up to 64 characters; default blank; kept\n"
+     "  STDOUT: File of standard output. text, up to 255 characters; default blank; kept\n"
+     "  STDERR: File of standard error. text, up to 255 characters; default blank; kept\n"},
+    {"mqsc", "SUB", "subscription",
+     "MQSC object type: subscription.\n"
+     "\n"
+     "  DEST: The queue that gets the publications. object name, up to 48 characters; default blank; effective\n"
+     "  DESTCLAS: Whether the queue manager makes the queue. MANAGED PROVIDED; default PROVIDED; effective\n"
+     "  DESTCORL: CorrelId of the publications; the subscription's when blank. text, up to 48 hexadecimal digits; default blank; effective\n"
+     "  DESTQMGR: Queue manager of the queue. object name, up to 48 characters; default blank; effective\n"
+     "  DURABLE: Whether it outlives its owner and a restart. YES NO; default YES; shown\n"
+     "  EXPIRY: When it ends, in tenths of a second. 0–999999999, UNLIMITED; default UNLIMITED; effective\n"
+     "  PSPROP: How properties of publish/subscribe are added. NONE COMPAT RFH2 MSGPROP; default MSGPROP; effective\n"
+     "  PUBACCT: AccountingToken of the publications. text, up to 64 hexadecimal digits; default blank; effective\n"
+     "  PUBAPPID: ApplIdentityData of the publications. text, up to 32 characters; default blank; effective\n"
+     "  PUBPRTY: Priority of the publications. 0–9, ASPUB, ASQDEF; default ASPUB; effective\n"
+     "  REQONLY: Whether publications come only when requested. NO YES N Y; default NO; effective\n"
+     "  SELECTOR: Which messages are wanted. text, up to 10240 characters; default blank; effective\n"
+     "  SELTYPE: Kind of selector. NONE STANDARD EXTENDED; default NONE; shown\n"
+     "  SUBLEVEL: Level of interception. 0–9; default 1; effective\n"
+     "  SUBSCOPE: How far the subscription goes. ALL QMGR; default ALL; kept\n"
+     "  SUBTYPE: Who made it. API ADMIN PROXY; default ADMIN; shown\n"
+     "  SUBUSER: Whose authority is checked; the maker's when blank. text, up to 12 characters; default blank; effective\n"
+     "  TOPICOBJ: The topic object whose string begins the topic. object name, up to 48 characters; default blank; effective\n"
+     "  TOPICSTR: The topic string. text, up to 10240 characters; default blank; effective\n"
+     "  USERDATA: Data of the user, a property of the publications. text, up to 10240 characters; default blank; effective\n"
+     "  VARUSER: Who may take over the subscription. ANY FIXED; default ANY; effective\n"
+     "  WSCHEMA: Meaning of wildcards in the topic string. CHAR TOPIC; default TOPIC; effective\n"},
+    {"mqsc", "TOPIC", "topic",
+     "MQSC object type: topic.\n"
+     "\n"
+     "  CAPEXPRY: The longest expiry that a publication keeps, in tenths of a second. 0–999999999, NOLIMIT, ASPARENT; default ASPARENT; effective\n"
+     "  CLROUTE: How publications travel in a cluster. DIRECT TOPICHOST NONE; default DIRECT; kept\n"
+     "  CLUSTER: The cluster that knows the topic. object name, up to 48 characters; default blank; kept\n"
+     "  COMMINFO: Settings of multicast. object name, up to 48 characters; default SYSTEM.DEFAULT.COMMINFO.MULTICAST; kept\n"
+     "  CUSTOM: Attributes without a name of their own. text, up to 128 characters; default blank; kept\n"
+     "  DEFPRTY: Priority of publications that leave it to the topic. 0–9, ASPARENT; default ASPARENT; effective\n"
+     "  DEFPSIST: Persistence of publications that leave it to the topic. ASPARENT NO YES; default ASPARENT; effective\n"
+     "  DEFPRESP: Whether a publication waits for its answer. ASPARENT SYNC ASYNC; default ASPARENT; effective\n"
+     "  DESCR: Description. text, up to 64 characters; default blank; kept\n"
+     "  DURSUB: Whether durable subscriptions are allowed. ASPARENT YES NO; default ASPARENT; effective\n"
+     "  MCAST: Whether multicast is allowed. ASPARENT ENABLED DISABLED ONLY; default ASPARENT; kept; refused: ENABLED, ONLY\n"
+     "  MDURMDL: Model of managed queues of durable subscriptions; blank: the parent's. object name, up to 48 characters; default blank; effective\n"
+     "  MNDURMDL: Model of managed queues of non-durable subscriptions; blank: the parent's. object name, up to 48 characters; default blank; effective\n"
+     "  NPMSGDLV: Whom a non-persistent publication must reach. ASPARENT ALL ALLDUR ALLAVAIL; default ASPARENT; effective\n"
+     "  PMSGDLV: Whom a persistent publication must reach. ASPARENT ALL ALLDUR ALLAVAIL; default ASPARENT; effective\n"
+     "  PROXYSUB: When proxy subscriptions are sent. FORCE FIRSTUSE; default FIRSTUSE; kept\n"
+     "  PUB: Whether publishing is allowed. ASPARENT DISABLED ENABLED; default ASPARENT; effective\n"
+     "  PUBSCOPE: How far publications go. ALL ASPARENT QMGR; default ASPARENT; kept\n"
+     "  SUB: Whether subscribing is allowed. ASPARENT DISABLED ENABLED; default ASPARENT; effective\n"
+     "  SUBSCOPE: How far subscriptions go. ALL ASPARENT QMGR; default ASPARENT; kept\n"
+     "  TOPICSTR: The topic string. text, up to 10240 characters; default blank; effective\n"
+     "  USEDLQ: Whether publications that cannot be delivered go to the dead-letter queue. ASPARENT NO YES; default ASPARENT; effective\n"
+     "  WILDCARD: Whether wildcard subscriptions above see this part of the tree. BLOCK PASSTHRU; default PASSTHRU; effective\n"},
     {"node", "CallableFlowAsyncInvoke", "ComIbmCallableFlowAsyncInvoke",
      "Calls a callable flow and goes on at once; its reply starts the flow of the CallableFlowAsyncResponse node with the same unique identifier. No instance waits meanwhile. What Environment.CallableFlow.UserContext holds is there again in the response flow.\n"
      "\n"
@@ -2654,8 +3270,8 @@ constexpr Topic kTopics[] = {
      "| `keyAlias` | string |  | Entry of the server's key store to identify with. |\n"
      "| `enableCRLCheck` | boolean | `false` | Refuse certificates that the server's revocation lists name. |\n"
      "| `securityIdentity` | string |  | Entry of type http in the server's Credentials. |\n"
-     "| `securityProfileName` | string |  | Security profile. Any other value than the default is refused at load: security profiles are not supported here. |\n"
-     "| `policyUrl` | string |  | Policy. Any other value than the default is refused at load: HTTPRequest policies are not supported yet. |\n"
+     "| `securityProfileName` | string |  | Default Propagation, or a SecurityProfiles policy that asks nobody and has propagation TRUE, sends the identity of Properties as basic credentials (or, of type OAuth or JWT, as a bearer token); other profiles are refused. Empty: that of the flow. |\n"
+     "| `policyUrl` | string |  | HTTPRequest policy ({Project}:Name): endpoint, credentials, API key, TLS, proxy and time-out; it wins over the node. |\n"
      "| `AddRequestToGroup` | boolean | `false` | Make the request part of a message group. Any other value than the default is refused at load: message groups (GroupScatter) are not supported yet. |\n"
      "| `GroupRequestFolderName` | string |  | Folder of the answer in the group; used with AddRequestToGroup. Accepted, without effect. |\n"
      "| `GroupRequestTimeout` | string |  | Time-out in the group; used with AddRequestToGroup. Accepted, without effect. |\n"
@@ -2795,7 +3411,7 @@ constexpr Topic kTopics[] = {
      "| `parserXmlnscUseForXmlnsDomain` | boolean | `false` | Use the XMLNSC parser where XMLNS is named. |\n"
      "| `additionalInstances` | integer | `0` | Instances of the node's own pool; those of the flow count. Accepted, without effect. |\n"
      "| `componentLevel` | string |  | flow or node: whose instances are used. Accepted, without effect. |\n"
-     "| `securityProfileName` | string |  | Default Propagation puts basic or bearer credentials into the Identity fields of Properties; profiles that ask LDAP, WS-Trust or another service are refused. |\n"
+     "| `securityProfileName` | string |  | Default Propagation, or a SecurityProfiles policy that asks nobody and has propagation TRUE, puts basic or bearer credentials into the Identity fields of Properties; profiles that ask LDAP, WS-Trust or another service are refused. Empty: that of the flow. |\n"
      "| `identityType` | string |  | Kind of identity token that a security profile would check. Accepted, without effect. |\n"
      "| `identityTokenLocation` | string |  | Place of the identity token. Accepted, without effect. |\n"
      "| `identityPasswordLocation` | string |  | Place of the password. Accepted, without effect. |\n"
@@ -2892,9 +3508,9 @@ constexpr Topic kTopics[] = {
      "| `keyAlias` | string |  | Entry of the server's key store to identify with; empty: the first, if there is a key store. |\n"
      "| `enableCRLCheck` | boolean | `false` | Refuse certificates that the server's revocation lists name, and those without a list. |\n"
      "| `sslCRL` | boolean | `false` | The same as enableCRLCheck. |\n"
-     "| `securityProfileName` | string |  | Default Propagation sends the identity of Properties as basic credentials (or, of type OAuth or JWT, as a bearer token); other profiles are refused. |\n"
+     "| `securityProfileName` | string |  | Default Propagation, or a SecurityProfiles policy that asks nobody and has propagation TRUE, sends the identity of Properties as basic credentials (or, of type OAuth or JWT, as a bearer token); other profiles are refused. Empty: that of the flow. |\n"
      "| `securityIdentity` | string |  | Entry of type http in the server's Credentials that is sent as basic credentials or bearer token. |\n"
-     "| `policyUrl` | string |  | HTTPRequest policy. Any other value than the default is refused at load: HTTPRequest policies are not supported yet. |\n"
+     "| `policyUrl` | string |  | HTTPRequest policy ({Project}:Name): endpoint, credentials, API key, TLS, proxy and time-out; it wins over the node. |\n"
      "| `validateTiming` | `deferred`, `immediate`, `complete` | `deferred` | When the answer is parsed: when it is needed, or at once. |\n"
      "| `validateMaster` | `none`, `content`, `contentAndValue`, `inherit` | `none` | Validation against the message model. `content` is refused at load: validation against a message model is not supported yet. `contentAndValue` is refused at load: validation against a message model is not supported yet. |\n"
      "| `validateFailureAction` | string |  | What happens when validation fails. Accepted, without effect. |\n"
@@ -3024,7 +3640,7 @@ constexpr Topic kTopics[] = {
      "| `accept` | string | `*/*` | Accept header. |\n"
      "| `contentType` | string | `$iib:determineFromInputMessage` | Content-Type header; by default that of the message. |\n"
      "| `dataLocation` | field ref | `$Body` | What is sent as the body. |\n"
-     "| `policyUrl` | string |  | Policy. Any other value than the default is refused at load: policies of REST requests are not supported yet. |\n"
+     "| `policyUrl` | string |  | HTTPRequest policy ({Project}:Name): endpoint, credentials, API key, TLS, proxy and time-out; it wins over the node. |\n"
      "| `name` | string |  | Title in the Toolkit. Accepted, without effect. |\n"
      "| `asyncResponseCorrelator` | string |  | The same text as asyncRequestCorrelator of the response node. Required. |\n"
      "| `AddRequestToGroup` | boolean | `false` | Make the request part of a group. Any other value than the default is refused at load: message groups are not supported yet. |\n"
@@ -3142,7 +3758,7 @@ constexpr Topic kTopics[] = {
      "| `accept` | string | `*/*` | Accept header. |\n"
      "| `contentType` | string | `$iib:determineFromInputMessage` | Content-Type header; by default that of the message. |\n"
      "| `dataLocation` | field ref | `$Body` | What is sent as the body. |\n"
-     "| `policyUrl` | string |  | Policy. Any other value than the default is refused at load: policies of REST requests are not supported yet. |\n"
+     "| `policyUrl` | string |  | HTTPRequest policy ({Project}:Name): endpoint, credentials, API key, TLS, proxy and time-out; it wins over the node. |\n"
      "| `name` | string |  | Title in the Toolkit. Accepted, without effect. |\n"
      "| `contentTypeHandling` | boolean | `true` | The answer's Content-Type chooses the parser, unless messageDomainProperty is set. |\n"
      "| `resultDataLocation` | field ref | `$ResultRoot` | The part of the answer that is wanted. |\n"
