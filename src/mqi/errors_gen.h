@@ -17,5 +17,15 @@ inline constexpr base::ErrorCode kMqLength{"MS1484", 1484, base::ExceptionKind::
     "The {0} header states a length of {1}, which does not fit the message."};
 inline constexpr base::ErrorCode kRfh2Folder{"MS1485", 1485, base::ExceptionKind::kParser, base::Severity::kError,
     "A folder of MQRFH2 cannot be read at byte {1}: {2}. It begins with '{0}'."};
+inline constexpr base::ErrorCode kPropertyName{"MS2442", 2442, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "'{0}' cannot be the name of a message property: {1}."};
+inline constexpr base::ErrorCode kPropertyValue{"MS2473", 2473, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The value of the message property '{0}' cannot be kept: {1}."};
+inline constexpr base::ErrorCode kPropertiesTooBig{"MS2478", 2478, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The properties of a message are too many or too big: {0}."};
+inline constexpr base::ErrorCode kPropertiesBroken{"MS2421", 2421, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The properties of a message cannot be read at byte {0}: {1}."};
+inline constexpr base::ErrorCode kPropertyOptions{"MS2046", 2046, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "The options of a get say more than one thing about message properties: {0}."};
 
 }  // namespace millstream::mqi::errors
