@@ -4,8 +4,8 @@
 // An Executor runs short tasks one after another (a reactor, a plain thread's loop, the simulator).
 // A Worker repeats one step that may block on a disk, on a thread of its own; in the simulator a
 // step is one event among the others.
-// Thread: post(), post_at(), cancel() and wake() any; tasks and steps run where the implementation
-// says. Ownership: an executor outlives what posts to it.
+// Thread: post(), post_at(), cancel(), wake() and wake_at() any; tasks and steps run where the
+// implementation says. Ownership: an executor outlives what posts to it.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -36,6 +36,8 @@ class Worker {
   virtual ~Worker() = default;
   // A step begins after this call, whatever was running: no wake-up is lost.
   virtual void wake() = 0;
+  // As wake(), at the deadline of the monotonic clock or later; replaces an earlier deadline.
+  virtual void wake_at(int64_t deadline_ns) = 0;
 };
 
 class WorkerFactory {

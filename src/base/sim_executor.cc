@@ -13,6 +13,13 @@ class SimWorker final : public Worker, private SimActor {
   SimWorker(SimScheduler& scheduler, std::function<bool()> step)
       : SimActor(scheduler), step_(std::move(step)) {}
   void wake() override { is_awake_ = true; }
+  void wake_at(int64_t deadline_ns) override {
+    if (timer_ != 0) scheduler_.cancel_timer(timer_);
+    timer_ = scheduler_.add_timer(*this, deadline_ns, [this] {
+      timer_ = 0;
+      is_awake_ = true;
+    });
+  }
 
  private:
   bool is_ready() const override { return is_awake_; }
@@ -20,10 +27,14 @@ class SimWorker final : public Worker, private SimActor {
     is_awake_ = false;
     if (step_()) is_awake_ = true;
   }
-  void drop_all() override { is_awake_ = false; }
+  void drop_all() override {
+    is_awake_ = false;
+    timer_ = 0;
+  }
 
   std::function<bool()> step_;
   bool is_awake_ = false;
+  uint64_t timer_ = 0;
 };
 
 }  // namespace
@@ -106,23 +117,28 @@ void SimScheduler::drop_all() {
   timer_deadlines_.clear();
 }
 
-Executor::TimerId SimExecutor::post_at(int64_t deadline_ns, std::function<void()> task) {
-  const uint64_t id = ++scheduler_.last_timer_;
-  scheduler_.timers_.emplace(std::pair(deadline_ns, id),
-                             SimScheduler::Timer{this, std::move(task)});
-  scheduler_.timer_deadlines_.emplace(id, deadline_ns);
+uint64_t SimScheduler::add_timer(SimActor& actor, int64_t deadline_ns, std::function<void()> task) {
+  const uint64_t id = ++last_timer_;
+  timers_.emplace(std::pair(deadline_ns, id), Timer{&actor, std::move(task)});
+  timer_deadlines_.emplace(id, deadline_ns);
   return id;
 }
 
-bool SimExecutor::cancel(TimerId timer) {
-  const auto found = scheduler_.timer_deadlines_.find(timer);
-  if (found == scheduler_.timer_deadlines_.end()) return false;
-  const size_t erased = scheduler_.timers_.erase(std::pair(found->second, timer));
+bool SimScheduler::cancel_timer(uint64_t timer) {
+  const auto found = timer_deadlines_.find(timer);
+  if (found == timer_deadlines_.end()) return false;
+  const size_t erased = timers_.erase(std::pair(found->second, timer));
   MS_ASSERT(erased == 1);
   static_cast<void>(erased);
-  scheduler_.timer_deadlines_.erase(found);
+  timer_deadlines_.erase(found);
   return true;
 }
+
+Executor::TimerId SimExecutor::post_at(int64_t deadline_ns, std::function<void()> task) {
+  return scheduler_.add_timer(*this, deadline_ns, std::move(task));
+}
+
+bool SimExecutor::cancel(TimerId timer) { return scheduler_.cancel_timer(timer); }
 
 void SimExecutor::run_one() {
   std::function<void()> task = std::move(tasks_.front());

@@ -45,6 +45,8 @@ class SimScheduler {
   // What has not run never will: the power is cut.
   void drop_all();
   uint64_t events_run() const { return events_run_; }
+  uint64_t add_timer(class SimActor& actor, int64_t deadline_ns, std::function<void()> task);
+  bool cancel_timer(uint64_t timer);
 
  private:
   friend class SimActor;

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -36,13 +37,18 @@ class ThreadWorker final : public Worker {
     std::lock_guard lock(mutex_);
     changed_.notify_one();
   }
+  void wake_at(int64_t deadline_ns) override {
+    std::lock_guard lock(mutex_);
+    deadline_ns_ = deadline_ns;
+    changed_.notify_one();
+  }
 
  private:
   void run() {
     for (;;) {
       {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return is_stopping_ || is_awake_.load(); });
+        sleep(lock);
         if (is_stopping_) return;
       }
       // Cleared before the step, so that a wake() during it brings another one.
@@ -54,11 +60,28 @@ class ThreadWorker final : public Worker {
     }
   }
 
+  void sleep(std::unique_lock<std::mutex>& lock) {
+    while (!is_stopping_ && !is_awake_.load()) {
+      if (deadline_ns_ == kNever) {
+        changed_.wait(lock);
+        continue;
+      }
+      const int64_t left_ns = deadline_ns_ - system_clock().monotonic_ns();
+      if (left_ns <= 0) break;
+      changed_.wait_for(lock, std::chrono::nanoseconds(left_ns));
+    }
+    if (deadline_ns_ != kNever && deadline_ns_ <= system_clock().monotonic_ns()) {
+      deadline_ns_ = kNever;
+    }
+  }
+
+  static constexpr int64_t kNever = INT64_MAX;
   std::function<bool()> step_;
   std::atomic<bool> is_awake_{false};
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_stopping_ = false;
+  int64_t deadline_ns_ = kNever;
   std::thread thread_;  // last: it uses all of the above
 };
 

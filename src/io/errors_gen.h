@@ -27,5 +27,13 @@ inline constexpr base::ErrorCode kSqliteDamaged{"MS1066", 1066, base::ExceptionK
     "The database file '{0}' is damaged or is no such file: {1}."};
 inline constexpr base::ErrorCode kSqliteNewer{"MS1067", 1067, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The database file '{0}' has version {1} of its tables; this server knows versions up to {2}."};
+inline constexpr base::ErrorCode kDiskFailed{"MS1070", 1070, base::ExceptionKind::kFatal, base::Severity::kError,
+    "'{0}' at offset {1}: {2}."};
+inline constexpr base::ErrorCode kDiskFull{"MS1071", 1071, base::ExceptionKind::kRecoverable, base::Severity::kError,
+    "There is no room for '{0}' at offset {1}: {2}."};
+inline constexpr base::ErrorCode kDiskLocked{"MS1072", 1072, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The data directory '{0}' is in use by another process."};
+inline constexpr base::ErrorCode kDiskNotDirect{"MS1073", 1073, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The file system of '{0}' cannot do direct I/O, without which no write is known to be on the disk."};
 
 }  // namespace millstream::io::errors
