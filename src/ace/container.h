@@ -60,6 +60,8 @@ struct Container {
   ContainerKind kind = ContainerKind::kOther;
   std::string name;
   std::string location;  // folder, or archive path, for messages
+  // Where what came in an archive is kept from now on; empty: `location`.
+  std::string deployed_folder;
   std::vector<Resource> resources;
   std::vector<std::string> shared_libraries;  // names from the descriptor
   std::vector<std::string> projects;          // names from .project (static libraries among them)

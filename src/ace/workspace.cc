@@ -79,21 +79,6 @@ void add_bar(Workspace& workspace, const std::string& path, base::Diagnostics& d
   for (auto& container : bar.value()) add_container(workspace, std::move(container), diagnostics);
 }
 
-// Without what says nothing: "./a/" is "a". One way to write a path makes it comparable.
-std::string plain_path(std::string path) {
-  while (path.size() > 1) {
-    if (path.starts_with("./")) {
-      path.erase(0, std::min(path.find_first_not_of('/', 1), path.size()));
-      if (path.empty()) path = ".";
-    } else if (path.back() == '/' || path.ends_with("/.")) {
-      path.pop_back();
-    } else {
-      break;
-    }
-  }
-  return path;
-}
-
 // True when something was found in or below `folder`.
 bool add_folder(Workspace& workspace, const std::string& folder, int depth,
                 base::Diagnostics& diagnostics) {
@@ -236,6 +221,29 @@ bool is_work_folder(const std::string& path) {
   auto kind_of = [&](const char* name) { return io::path_kind(io::join_path(path, name)); };
   return kind_of("server.conf.yaml") == io::PathKind::kFile &&
          (kind_of("run") == io::PathKind::kFolder || kind_of("overrides") == io::PathKind::kFolder);
+}
+
+std::string plain_path(std::string path) {
+  while (path.size() > 1) {
+    if (path.starts_with("./")) {
+      path.erase(0, std::min(path.find_first_not_of('/', 1), path.size()));
+      if (path.empty()) path = ".";
+    } else if (path.back() == '/' || path.ends_with("/.")) {
+      path.pop_back();
+    } else {
+      break;
+    }
+  }
+  return path;
+}
+
+bool add_run_folder(Workspace& workspace, const std::string& work_folder,
+                    base::Diagnostics& diagnostics) {
+  const std::string folder = plain_path(work_folder);
+  const std::string run = path_in(folder, "run");
+  const bool has_run = io::path_kind(run) == io::PathKind::kFolder;
+  if (has_run) add_folder(workspace, run, 1, diagnostics);
+  return has_run || io::path_kind(path_in(folder, "server.conf.yaml")) == io::PathKind::kFile;
 }
 
 void add_path(Workspace& workspace, const std::string& given, base::Diagnostics& diagnostics) {

@@ -30,6 +30,12 @@ struct Workspace {
 
 // A work directory: server.conf.yaml beside run/ or overrides/.
 bool is_work_folder(const std::string& path);
+// Without what says nothing: "./a/" is "a". One way to write a path makes it comparable.
+std::string plain_path(std::string path);
+// Adds what is deployed in a work directory, which may be nothing. False: it has neither a run/
+// folder nor settings, so that it may be no work directory at all.
+bool add_run_folder(Workspace& workspace, const std::string& work_folder,
+                    base::Diagnostics& diagnostics);
 // Adds what `path` holds. Problems go to `diagnostics`; what could be read is kept.
 void add_path(Workspace& workspace, const std::string& path, base::Diagnostics& diagnostics);
 // Finds referenced libraries beside the projects that refer to them. Call once after all paths.

@@ -95,7 +95,8 @@ const base::CommandSpec& check_command() {
                  .kind = base::FlagKind::kSwitch},
                 {.name = "work-dir",
                  .value_name = "FOLDER",
-                 .help = "Work directory: server.conf.yaml, overrides/ and, without PATH, run/."},
+                 .help =
+                     "Work directory: server.conf.yaml, overrides/ and what is deployed in run/."},
                 {.name = "overrides",
                  .value_name = "FILE",
                  .help = "Lines of Flow#Node.property=value.",

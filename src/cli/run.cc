@@ -111,7 +111,8 @@ sigset_t block_signals() {
 std::vector<base::FlagSpec> listening_flags() {
   return {{.name = "work-dir",
            .value_name = "FOLDER",
-           .help = "Work directory: server.conf.yaml, overrides/ and, without PATH, run/."},
+           .help = "Work directory: server.conf.yaml, overrides/, and run/, where what is deployed "
+                   "is kept."},
           {.name = "http-port",
            .value_name = "PORT",
            .help = "Port of the HTTP listener; 0 takes a free one. Default: that of "

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "io/file.h"
 #include "server/database_conf.h"
 #include "server/errors_gen.h"
 #include "server/run_folder.h"
@@ -39,13 +40,6 @@ void refuse_change(ChangeReport& report) {
   report.started.clear();
   report.replaced.clear();
   report.removed.clear();
-}
-
-// The work directory whose run/ folder is deployed, empty when there is none.
-std::string run_source_of(const DeploymentInput& input) {
-  if (input.paths.empty()) return input.work_folder;
-  if (input.paths.size() == 1 && ace::is_work_folder(input.paths[0])) return input.paths[0];
-  return {};
 }
 
 // As of Linux 3.14; no header of the C library has it.
@@ -106,8 +100,8 @@ ApplicationHost::ApplicationHost(DeploymentInput input, const flow::Services& se
 ApplicationHost::~ApplicationHost() { stop_changes(); }
 
 Status ApplicationHost::start(bool is_partial, bool is_changeable, base::Diagnostics& diagnostics) {
-  const std::string run_source = run_source_of(input_);
-  if (is_changeable && !run_source.empty()) MS_TRY(recover_run_folder(run_source));
+  const std::string work_folder = work_folder_of(input_);
+  if (is_changeable && !work_folder.empty()) MS_TRY(recover_run_folder(work_folder));
   sources_ = load_sources(input_, diagnostics);
   if (!sources_) return base::make_error(errors::kNothingStarted);
   conf_ = sources_->conf;
@@ -268,8 +262,9 @@ std::unique_ptr<Sources> ApplicationHost::reload(ChangeReport& report) {
 
 void ApplicationHost::apply_deployed(Sources& sources) const {
   auto& containers = sources.workspace.containers;
+  const std::string run = io::join_path(work_folder_, "run") + "/";
   std::erase_if(containers, [&](const auto& c) {
-    return undeployed_.count(c->name) != 0 ||
+    return (undeployed_.count(c->name) != 0 && !c->location.starts_with(run)) ||
            std::any_of(deployed_.begin(), deployed_.end(),
                        [&](const auto& d) { return d->name == c->name; });
   });
@@ -480,17 +475,23 @@ ChangeReport ApplicationHost::do_deploy(DeployRequest& request) {
   containers.insert(containers.end(), deployed.begin(), deployed.end());
   const bool is_kept = has_run_folder() && !request.is_trial;
   RunFolderChange disk(work_folder_);
-  if (is_kept) report.status = disk.prepare(written, replaced);
+  if (is_kept) {
+    for (auto& c : deployed) {
+      c->deployed_folder = io::join_path(io::join_path(work_folder_, "run"), c->name);
+    }
+    report.status = disk.prepare(written, replaced);
+  }
   if (!report.status.ok()) return report;
   report = change(std::move(sources), std::move(report), {.is_strict = true, .asked_for = names});
   if (!report.ok() || request.is_trial) return report;
   if (is_kept) {
     report.status = disk.commit();
-    return report;
+  } else {
+    std::erase_if(deployed_, [&](const auto& d) {
+      return names.count(d->name) != 0 || request.removes_others;
+    });
+    deployed_.insert(deployed_.end(), deployed.begin(), deployed.end());
   }
-  std::erase_if(deployed_,
-                [&](const auto& d) { return names.count(d->name) != 0 || request.removes_others; });
-  deployed_.insert(deployed_.end(), deployed.begin(), deployed.end());
   for (const std::string& name : names) undeployed_.erase(name);
   undeployed_.insert(removed.begin(), removed.end());
   return report;
@@ -521,17 +522,13 @@ ChangeReport ApplicationHost::do_undeploy(const std::string& container) {
   report =
       change(std::move(sources), std::move(report), {.is_strict = true, .asked_for = {container}});
   if (!report.ok()) return report;
-  if (has_run_folder()) {
-    report.status = disk.commit();
-    return report;
-  }
+  if (has_run_folder()) report.status = disk.commit();
   std::erase_if(deployed_, [&](const auto& d) { return d->name == container; });
   undeployed_.insert(container);
   return report;
 }
 
-// What runs comes from run/, so that what is deployed goes there too.
-bool ApplicationHost::has_run_folder() const { return !run_source_of(input_).empty(); }
+bool ApplicationHost::has_run_folder() const { return !work_folder_.empty(); }
 
 Status ApplicationHost::set_running(const std::string& application, const std::string& flow,
                                     bool runs) {

@@ -83,7 +83,8 @@ class ApplicationHost {
   }
   std::shared_ptr<ace::Application> find(std::string_view name) const;  // null: none
   const ServerConf& conf() const { return conf_; }                      // as of the start
-  bool has_run_folder() const;  // of a work directory: what is deployed is kept there
+  // Of a work directory: what is deployed is kept there, and runs again at the next start.
+  bool has_run_folder() const;
   const std::string& work_folder() const { return work_folder_; }
   const DeploymentInput& input() const { return input_; }
   std::vector<std::string> refused() const;  // as of the last look

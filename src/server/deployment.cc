@@ -35,18 +35,6 @@ void add_override_file(const std::string& file, ace::Overrides& overrides,
   }
 }
 
-// A work directory given as a path means its settings too, as long as there is no doubt which.
-std::string work_folder_of(const DeploymentInput& input) {
-  if (!input.work_folder.empty()) return input.work_folder;
-  std::string found;
-  for (const std::string& path : input.paths) {
-    if (!ace::is_work_folder(path)) continue;
-    if (!found.empty() && found != path) return {};
-    found = path;
-  }
-  return found;
-}
-
 // With a wrong work directory everything would run, with other settings than meant.
 bool has_good_work_folder(const std::string& folder, base::Diagnostics& diagnostics) {
   if (folder.empty() || io::path_kind(folder) == io::PathKind::kFolder) return true;
@@ -55,6 +43,33 @@ bool has_good_work_folder(const std::string& folder, base::Diagnostics& diagnost
                                    {folder, is_missing ? "does not exist" : "is not a folder"});
   diagnostics.error(status.error(), {folder, 0, 0});
   return false;
+}
+
+// What was deployed stays deployed whatever the paths hold, as it did when it was deployed over
+// them.
+void add_containers(const DeploymentInput& input, Sources& sources,
+                    base::Diagnostics& diagnostics) {
+  ace::Workspace& all = sources.workspace;
+  const bool is_work_folder =
+      !sources.work_folder.empty() && ace::add_run_folder(all, sources.work_folder, diagnostics);
+  if (input.paths.empty() && !is_work_folder) ace::add_path(all, sources.work_folder, diagnostics);
+  ace::Workspace given;
+  for (const std::string& path : input.paths) ace::add_path(given, path, diagnostics);
+  const size_t deployed = all.containers.size();
+  for (auto& c : given.containers) {
+    const ace::Container* other = nullptr;
+    for (size_t i = 0; i < deployed && !other; ++i) {
+      if (all.containers[i]->name == c->name) other = all.containers[i].get();
+    }
+    if (!other) {
+      all.containers.push_back(std::move(c));
+    } else if (other->location != c->location) {
+      Status status =
+          base::make_error(errors::kHiddenByDeployed, {c->name, c->location, other->location});
+      diagnostics.warning({c->location, 0, 0}, status.error().code->id, status.error().text);
+    }
+  }
+  all.other_projects.merge(given.other_projects);
 }
 
 ace::BuildOptions build_options(Sources& sources, const BuildPlan& plan) {
@@ -110,6 +125,19 @@ std::shared_ptr<ace::Application> find_same(const Applications* running, std::st
 
 }  // namespace
 
+// A work directory given as a path means its settings too, as long as there is no doubt which.
+std::string work_folder_of(const DeploymentInput& input) {
+  if (!input.work_folder.empty()) return ace::plain_path(input.work_folder);
+  std::string found;
+  for (const std::string& path : input.paths) {
+    if (!ace::is_work_folder(path)) continue;
+    std::string plain = ace::plain_path(path);
+    if (!found.empty() && found != plain) return {};
+    found = std::move(plain);
+  }
+  return found;
+}
+
 std::unique_ptr<Sources> load_sources(const DeploymentInput& input, base::Diagnostics& diagnostics,
                                       bool is_change) {
   auto sources = std::make_unique<Sources>();
@@ -120,9 +148,7 @@ std::unique_ptr<Sources> load_sources(const DeploymentInput& input, base::Diagno
     add_override_file(file, sources->overrides, diagnostics);
   }
   const bool has_bad_files = diagnostics.has_errors();
-  std::vector<std::string> paths = input.paths;
-  if (paths.empty()) paths.push_back(sources->work_folder);
-  for (const std::string& path : paths) ace::add_path(sources->workspace, path, diagnostics);
+  add_containers(input, *sources, diagnostics);
   ace::find_references(sources->workspace, diagnostics);
   const bool has_databases = configure_databases(
       sources->work_folder, sources->workspace,

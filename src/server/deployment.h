@@ -21,7 +21,7 @@ namespace millstream::server {
 using Applications = std::vector<std::shared_ptr<ace::Application>>;
 
 struct DeploymentInput {
-  std::vector<std::string> paths;           // none: what is deployed in the work folder
+  std::vector<std::string> paths;           // beside what is deployed in the work folder
   std::string work_folder;                  // empty: the one path that is a work folder, if any
   std::vector<std::string> override_files;  // later ones win
   bool checks_everything = false;           // also libraries and subflows that nothing uses
@@ -39,6 +39,8 @@ struct Sources {
   bool has_bad_settings = false;
 };
 
+// The work directory whose settings hold and whose run/ folder is deployed; empty: none.
+std::string work_folder_of(const DeploymentInput& input);
 // Problems are in `diagnostics`; null when the work folder is none. While something runs
 // (`is_change`), data sources stay what they are when their settings are bad.
 std::unique_ptr<Sources> load_sources(const DeploymentInput& input, base::Diagnostics& diagnostics,

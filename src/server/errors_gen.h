@@ -43,5 +43,7 @@ inline constexpr base::ErrorCode kBadForm{"MS2016", 2016, base::ExceptionKind::k
     "The form in the request's body has no part that is complete."};
 inline constexpr base::ErrorCode kEmptyArchive{"MS2017", 2017, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "There is nothing to deploy in {0}."};
+inline constexpr base::ErrorCode kHiddenByDeployed{"MS2021", 2021, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "'{0}' of {1} does not run: the one that was deployed to {2} does."};
 
 }  // namespace millstream::server::errors

@@ -53,8 +53,10 @@ bool is_good_name(std::string_view name) {
 // The folder of a container relative to run/; empty when it lies elsewhere.
 std::string place_in(const std::string& run, const Container& container) {
   const std::string prefix = run + "/";
-  if (!container.location.starts_with(prefix)) return {};
-  const std::string place = container.location.substr(prefix.size());
+  const std::string& folder =
+      container.deployed_folder.empty() ? container.location : container.deployed_folder;
+  if (!folder.starts_with(prefix)) return {};
+  const std::string place = folder.substr(prefix.size());
   return place.find('!') == std::string::npos ? place : std::string();
 }
 

@@ -272,7 +272,64 @@ def a_work_directory_keeps_what_is_deployed(binary, folder):
     with Server(binary, "--work-dir", work) as server:
         assert server.get("/a") == (200, "one")
         assert server.command("undeploy", "a").returncode == 0
+        assert not (work / "run" / "a").exists()
+        assert server.command("deploy", next_folder / "a").returncode == 0
+        assert server.command("undeploy", "a").returncode == 0, "of what this very server has deployed"
     assert not (work / "run" / "a").exists()
+
+
+@test
+def what_is_deployed_beside_paths_is_kept_too(binary, folder):
+    """A server of paths with a work directory, written in any way: what is deployed runs again after a
+    restart and after a kill, also over an application of the paths."""
+    work, paths, next_folder = (Path(folder) / name for name in ("work", "paths", "next"))
+    work.mkdir()
+    write_application(paths, "a", "of the path")
+    write_application(paths, "b", "b")
+    write_application(next_folder, "a", "deployed")
+    write_application(next_folder, "c", "c")
+    with Server(binary, paths, "--work-dir", f"{work}//./") as server:
+        assert server.get("/a") == (200, "of the path")
+        for name in ("a", "c"):
+            done = server.command("deploy", next_folder / name)
+            assert done.returncode == 0, done.stderr
+        assert server.get("/a") == (200, "deployed")
+        server.stop(signal.SIGKILL)
+    with Server(binary, paths, "--work-dir", work) as server:
+        assert [server.get("/" + name) for name in "abc"] == [(200, "deployed"), (200, "b"), (200, "c")]
+        assert has_line(server.errors, "MS2021"), server.errors
+        assert server.command("undeploy", "a").returncode == 0
+        assert server.command("undeploy", "b").returncode == 0
+        assert server.get("/a")[0] == 404, "the one in the path does not come in its place by itself"
+        assert server.get("/b")[0] == 404
+    with Server(binary, paths, "--work-dir", work) as server:
+        answers = [server.get("/" + name) for name in "abc"]
+        assert answers == [(200, "of the path"), (200, "b"), (200, "c")], "paths count again at the next start"
+        assert not has_line(server.errors, "MS2021"), server.errors
+
+
+@test
+def an_empty_work_directory_waits_for_deployments(binary, folder):
+    """With a run folder, with settings, or with both: none of them holds an application yet."""
+    write_application(Path(folder) / "next", "a", "one")
+    for name, makes in (("run", lambda work: (work / "run").mkdir()),
+                        ("conf", lambda work: (work / "server.conf.yaml").write_text("serverName: w\n")),
+                        ("both", lambda work: ((work / "run").mkdir(),
+                                               (work / "server.conf.yaml").write_text("serverName: w\n")))):
+        work = Path(folder) / name
+        work.mkdir()
+        makes(work)
+        with Server(binary, "--work-dir", work) as server:
+            assert server.get("/a")[0] == 404, name
+            done = server.command("deploy", Path(folder) / "next" / "a")
+            assert done.returncode == 0, done.stderr
+        with Server(binary, "--work-dir", work) as server:
+            assert server.get("/a") == (200, "one"), name
+    nothing = Path(folder) / "nothing"
+    nothing.mkdir()
+    done = subprocess.run([binary, "run", "--http-port", "0", "--admin-port", "0", "--work-dir", nothing],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "MS1906" in done.stderr, done.stderr
 
 
 @test
@@ -290,6 +347,7 @@ def a_work_directory_is_whole_after_kill(binary, folder):
         for n in range(40):  # takes its time to write
             (next_folder / "a" / f"r{n}.txt").write_text(version)
         bars[version] = make_bar(next_folder, "a", Path(folder) / f"{version}.bar").read_bytes()
+    write_application(Path(folder) / "path", "b", "b")
     server = Server(binary, "--work-dir", work)
     assert server.admin("POST", "/apiv2/deploy", bars["one"])[0] == 200
     survived = set()
@@ -307,7 +365,8 @@ def a_work_directory_is_whole_after_kill(binary, folder):
         pace(rng.uniform(0, 0.03))
         server.stop(signal.SIGKILL)
         thread.join()
-        server = Server(binary, "--work-dir", work)
+        # With and without paths beside.
+        server = Server(binary, "--work-dir", work, *([Path(folder) / "path"] if n % 3 == 0 else []))
         status, answer = server.get("/a")
         assert status == 200 and answer in ("one", "two"), (status, answer)
         texts = {path.read_text() for path in (work / "run" / "a").glob("r*.txt")}
