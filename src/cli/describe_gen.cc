@@ -1166,6 +1166,18 @@ constexpr Topic kTopics[] = {
      "The setting {0} is '{1}': {2}.\n"
      "\n"
      "Warning, found while loading. What is said there does not happen; the rest of the setting does.\n"},
+    {"error", "MS1724", "Sent a request from node '{0}'.",
+     "Sent a request from node '{0}'.\n"
+     "\n"
+     "Info, a line of the log. Activity log: a node asked a service or a callable flow.\n"},
+    {"error", "MS1725", "The request of node '{0}' was answered with status {1}.",
+     "The request of node '{0}' was answered with status {1}.\n"
+     "\n"
+     "Info, a line of the log. Activity log: a service answered; a warning from status 400 on.\n"},
+    {"error", "MS1726", "Executed {0} in data source '{1}'.",
+     "Executed {0} in data source '{1}'.\n"
+     "\n"
+     "Info, a line of the log. Activity log: a node ran a statement in a database.\n"},
     {"error", "MS1801", "The message domain '{0}' cannot be used here. {1}",
      "The message domain '{0}' cannot be used here. {1}\n"
      "\n"

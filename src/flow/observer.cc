@@ -42,6 +42,14 @@ void Observation::answered(const Node& node, int status) {
   for (Entry& e : entries_) e.observer->answered(node, status);
 }
 
+void Observation::queries(const Node& node, const DatabaseUse& use) {
+  for (Entry& e : entries_) e.observer->queries(node, use);
+}
+
+void Observation::queried(const Node& node, const DatabaseUse& use, const Status& status) {
+  for (Entry& e : entries_) e.observer->queried(node, use, status);
+}
+
 void Observation::line(const Node& node, int number, std::string_view text) {
   for (Entry& e : entries_) {
     if (e.observer->wants_lines()) e.observer->line(node, number, text);
@@ -49,8 +57,17 @@ void Observation::line(const Node& node, int number, std::string_view text) {
 }
 
 const TraceContext* Observation::outgoing(const Node& from) {
+  const TraceContext* first = nullptr;
   for (Entry& e : entries_) {
-    if (const TraceContext* context = e.observer->outgoing(from)) return context;
+    const TraceContext* context = e.observer->outgoing(from);
+    if (!first) first = context;
+  }
+  return first;
+}
+
+const TraceContext* Observation::trace() {
+  for (Entry& e : entries_) {
+    if (const TraceContext* context = e.observer->trace()) return context;
   }
   return nullptr;
 }

@@ -30,6 +30,13 @@ struct MessageOrigin {
   std::string_view method, route, path, query, host, scheme, peer;
 };
 
+// A statement that a node runs in a database; views for the call only.
+struct DatabaseUse {
+  std::string_view data_source;
+  std::string_view operation;  // its first word, or CALL
+  std::string_view statement;  // empty when it may hold values of the message
+};
+
 struct NodeTimes {
   int64_t elapsed_ns = 0;
   int64_t cpu_ns = 0;
@@ -53,6 +60,9 @@ class MessageObserver {
   virtual void replied(const Node&, int /*status*/) {}
   // A request that began with outgoing() has its answer.
   virtual void answered(const Node&, int /*status*/) {}
+  // A statement begins; queried() follows in any case, whether the node throws its error or not.
+  virtual void queries(const Node&, const DatabaseUse&) {}
+  virtual void queried(const Node&, const DatabaseUse&, const Status&) {}
   // An entry of the user trace: ESQL statements, LOG USER TRACE, what nodes report.
   virtual void line(const Node&, int /*number*/, std::string_view /*text*/) {}
   // Whether line() is wanted, and of each ESQL statement too.
@@ -60,6 +70,8 @@ class MessageObserver {
   virtual bool wants_statements() const { return false; }
   // The context for a request that `from` sends now; null: none.
   virtual const TraceContext* outgoing(const Node& /*from*/) { return nullptr; }
+  // The context of what the message does now; null: none. Not before received().
+  virtual const TraceContext* trace() { return nullptr; }
 };
 
 class Observer : public std::enable_shared_from_this<Observer> {
@@ -82,10 +94,13 @@ class Observation {
   void ends(const Node& input, const Status& status);
   void replied(const Node& node, int status);
   void answered(const Node& node, int status);
+  void queries(const Node& node, const DatabaseUse& use);
+  void queried(const Node& node, const DatabaseUse& use, const Status& status);
   void line(const Node& node, int number, std::string_view text);
   bool wants_lines() const { return wants_lines_; }
   bool wants_statements() const { return wants_statements_; }
   const TraceContext* outgoing(const Node& from);
+  const TraceContext* trace();
 
  private:
   struct Entry {

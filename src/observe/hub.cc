@@ -1,6 +1,7 @@
 #include "observe/hub.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/log.h"
 #include "io/file.h"
@@ -48,6 +49,11 @@ Status Hub::configure(HubOptions options) {
   if (!options_.work_folder.empty()) {
     publishing.folder = io::join_path(options_.work_folder, "log");
   }
+  publishing.csv = settings.statistics_csv;
+  if (!publishing.csv.folder.empty() && publishing.csv.folder.front() != '/' &&
+      !options_.work_folder.empty()) {
+    publishing.csv.folder = io::join_path(options_.work_folder, publishing.csv.folder);
+  }
   publishing.user_trace = [this](const flow::Flow& flow, int number, std::string_view text) {
     write(flow, number, text);
   };
@@ -63,11 +69,7 @@ Status Hub::configure(HubOptions options) {
     exporter_ = MS_TRY(
         OtlpExporter::create(settings.tracing, options_.server_name, options_.version, spans_));
   }
-  if (!options_.work_folder.empty()) {
-    activity_file_ = std::make_shared<RotatingFile>(
-        io::join_path(publishing.folder, "activityLog.csv"), settings.log_bytes_max,
-        settings.log_files_max, ActivityLog::csv_header());
-  }
+  make_activity_writers();
   restart_ticker(Which::kSnapshot);
   restart_ticker(Which::kArchive);
   return {};
@@ -140,6 +142,7 @@ void Hub::set_control(const FlowKey& key, const std::function<void(FlowControl&)
     FlowControl& control = controls_[key];
     const FlowControl before = control;
     change(control);
+    if (before.activity_log != control.activity_log) activity_logs_.erase(key);
     has_collection_changed =
         before.snapshot != control.snapshot || before.archive != control.archive;
     for (Entry& e : entries_) {
@@ -184,7 +187,14 @@ void Hub::apply_locked(Entry& entry) {
   wanted = nullptr;
   if (has_activity_log(key)) {
     std::shared_ptr<ActivityLog>& log = activity_logs_[key];
-    if (!log) log = std::make_shared<ActivityLog>(activity_file_);
+    if (!log) {
+      const ActivitySettings& settings = options_.settings.activity;
+      // Who switches it on for a flow wants to read it, whatever holds for the others.
+      const bool is_kept = control.activity_log.value_or(settings.is_on);
+      log = std::make_shared<ActivityLog>(
+          ActivityLog::Options{is_kept, settings.entries_max, settings.severity_min},
+          activity_writers_);
+    }
     wanted = log;
   }
   switches(entry.activity_log, std::move(wanted), flow.observers());
@@ -309,7 +319,40 @@ bool Hub::has_user_trace(const FlowKey& key) const {
 
 bool Hub::has_activity_log(const FlowKey& key) const {
   std::lock_guard lock(mutex_);
-  return control_locked(key).activity_log.value_or(options_.settings.has_activity_log);
+  const ActivitySettings& settings = options_.settings.activity;
+  const bool writes = std::any_of(settings.outputs.begin(), settings.outputs.end(),
+                                  [](const ActivityOutput& o) { return o.writes(); });
+  return control_locked(key).activity_log.value_or(settings.is_on || writes);
+}
+
+void Hub::make_activity_writers() {
+  auto writers = std::make_shared<ActivityWriters>();
+  for (const ActivityOutput& output : options_.settings.activity.outputs) {
+    if (!output.writes()) continue;
+    writers->push_back(
+        std::make_unique<ActivityWriter>(output, options_.work_folder, options_.server_name));
+  }
+  // Where nothing is said about outputs, what is switched on is written to the work directory.
+  if (options_.settings.activity.outputs.empty() && !options_.work_folder.empty()) {
+    ActivityOutput usual;
+    usual.file = "log/activityLog.csv";
+    usual.is_formatted = true;
+    usual.bytes_max = options_.settings.log_bytes_max;
+    usual.files_max = options_.settings.log_files_max;
+    writers->push_back(
+        std::make_unique<ActivityWriter>(usual, options_.work_folder, options_.server_name));
+  }
+  activity_writers_ = std::move(writers);
+}
+
+void Hub::add_activity_outputs(std::vector<ActivityOutput> outputs) {
+  if (outputs.empty()) return;
+  std::lock_guard lock(mutex_);
+  std::vector<ActivityOutput>& all = options_.settings.activity.outputs;
+  std::move(outputs.begin(), outputs.end(), std::back_inserter(all));
+  make_activity_writers();
+  activity_logs_.clear();
+  for (Entry& e : entries_) apply_locked(e);
 }
 
 base::json::Value Hub::activity(const FlowKey& key) const {

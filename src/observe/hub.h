@@ -50,6 +50,9 @@ class Hub final : public flow::FlowListener, public flow::TraceSink {
 
   // Before any flow starts.
   Status configure(HubOptions options);
+  // Outputs of the activity log beside those of the settings, from policies. Once, before messages
+  // come; a message under way goes on with what there was.
+  void add_activity_outputs(std::vector<ActivityOutput> outputs);
   // Last records and spans; flows may still end afterwards.
   void stop();
 
@@ -115,6 +118,7 @@ class Hub final : public flow::FlowListener, public flow::TraceSink {
   const FlowControl& control_locked(const FlowKey& key) const;
   bool is_collected(Which which, const FlowControl& control) const;
   void apply_locked(Entry& entry);
+  void make_activity_writers();
   void publish(Which which, const std::string& code);
   void publish_locked(Which which, Entry& entry, const std::string& code);
   void collect_flows(base::MetricWriter& writer);
@@ -141,7 +145,7 @@ class Hub final : public flow::FlowListener, public flow::TraceSink {
   std::map<FlowKey, std::shared_ptr<RotatingFile>> trace_files_;
   std::map<FlowKey, std::shared_ptr<UserTrace>> user_traces_;
   std::map<FlowKey, std::shared_ptr<ActivityLog>> activity_logs_;
-  std::shared_ptr<RotatingFile> activity_file_;
+  std::shared_ptr<const ActivityWriters> activity_writers_;  // shared by the logs of all flows
   std::map<std::string, Trace> traces_;
   uint64_t last_trace_ = 0;
   std::shared_ptr<SpanQueue> spans_;

@@ -70,8 +70,18 @@ TEST_CASE("settings: the sections of the product") {
       "  Snapshot: {publicationOn: active, outputFormat: 'csv,json', accountingOrigin: basic}\n"
       "  Archive: {archivalOn: active, majorInterval: 5, threadDataLevel: basic}\n"
       "traceNodeLevel: false\n"
-      "ResourceManagers: {OpenTelemetryManager: {openTelemetryEnabled: true}}\n"
-      "ActivityLog: {enabled: true}\n"
+      "ResourceManagers:\n"
+      "  OpenTelemetryManager: {openTelemetryEnabled: true, exporterOtlpHttpUrl: "
+      "'c:4318/v1/traces',\n"
+      "    openTelemetryServiceName: orders, openTelemetryHostName: h1,\n"
+      "    openTelemetryBatchSpanOptions: 'max_queue_size=99:schedule_delay_millis=7:"
+      "max_export_batch_size=500'}\n"
+      "  ActivityLogManager: {activityLogEnabled: true, defaultLogSizePerThread: 7,\n"
+      "    minSeverityLevel: WARN}\n"
+      "ActivityLog:\n"
+      "  A: {fileName: a.csv, filter: 'RM=HTTP; MSGFLOW=F', minSeverityLevel: ERROR,\n"
+      "    numberOfLogs: 2, maxAgeMins: 5, maxFileSizeMb: 3, formatEntries: true}\n"
+      "  B: {enabled: false, consoleLog: true, consoleLogFormat: ibmjson}\n"
       "Millstream: {Tracing: {nodeSpans: all, logFiles: 7}}\n");
   CHECK(s.snapshot.is_on);
   CHECK(s.snapshot.is_csv);
@@ -84,11 +94,63 @@ TEST_CASE("settings: the sections of the product") {
   CHECK_FALSE(s.are_trace_nodes_on);
   CHECK(s.tracing.is_on);
   CHECK(s.tracing.has_node_spans);
-  CHECK(s.has_activity_log);
+  CHECK(s.tracing.url == "http://c:4318/v1/traces");
+  CHECK(s.tracing.service_name == "orders");
+  CHECK(s.tracing.resource[0].second == "h1");
+  CHECK(s.tracing.queue_max == 99);
+  CHECK(s.tracing.batch_max == 99);
+  CHECK(s.tracing.delay_ms == 7);
+  CHECK(s.activity.is_on);
+  CHECK(s.activity.entries_max == 7);
+  CHECK(s.activity.severity_min == ActivitySeverity::kWarning);
+  REQUIRE(s.activity.outputs.size() == 2);
+  const ActivityOutput& a = s.activity.outputs[0];
+  CHECK(a.name == "A");
+  CHECK(a.file == "a.csv");
+  CHECK(a.filter.size() == 2);
+  CHECK(a.severity_min == ActivitySeverity::kError);
+  CHECK(a.files_max == 2);
+  CHECK(a.age_max_minutes == 5);
+  CHECK(a.bytes_max == 3u << 20);
+  CHECK(a.is_formatted);
+  CHECK_FALSE(s.activity.outputs[1].writes());
   CHECK(s.log_files_max == 7);
   const Settings defaults = settings_of("Statistics:\n");
   CHECK_FALSE(defaults.snapshot.is_on);
   CHECK(defaults.archive.interval_s == 3600);
+}
+
+TEST_CASE("settings: what is not done is said, what cannot be meant is refused") {
+  struct Case {
+    const char *text, *part;
+  };
+  for (const Case& c : {
+           Case{"ResourceManagers: {OpenTelemetryManager: {exporterOtlpGrpcEndpoint: 'c:4317'}}",
+                "spans are sent over HTTP, to http://c:4318/v1/traces"},
+           Case{"ResourceManagers: {OpenTelemetryManager: {openTelemetryTruststoreFile: x}}",
+                "it is for gRPC"},
+           Case{"ResourceManagers: {OpenTelemetryManager: {openTelemetrySpanProcessor: x}}",
+                "batch or simple"},
+           Case{"ResourceManagers: {OpenTelemetryManager: {openTelemetryBatchSpanOptions: a=1}}",
+                "openTelemetryBatchSpanOptions is 'a=1'"},
+           Case{"OpenTelemetry: {openTelemetryEnabled: true}",
+                "the section is ResourceManagers/OpenTelemetryManager"},
+           Case{"ActivityLog: {enabled: true}", "ActivityLog/enabled is 'true'; it must be"},
+           Case{"ActivityLog: {A: {filter: 'X=1'}}", "A/filter is 'X=1'; it must be a list"},
+           Case{"ActivityLog: {A: {filter: 'RM'}}", "A/filter is 'RM'; it must be a list"},
+           Case{"ActivityLog: {A: {elkLog: true}}", "not sent to Elasticsearch"},
+           Case{"ActivityLog: {A: {fileNmae: x}}", "no such property"},
+           Case{"ActivityLog: {A: {numberOfLogs: 0}}", "a number from 1 to 1000"},
+           Case{"ActivityLog: {A: {minSeverityLevel: LOW}}", "DEBUG, INFO, WARN or ERROR"},
+           Case{"ResourceManagers: {ActivityLogManager: {defaultLogSizePerThread: 1000000}}",
+                "a number from 1 to 100000"},
+           Case{"Statistics: {csv: {sizeOfFile: 0}}", "Statistics/csv/sizeOfFile"},
+       }) {
+    std::string said;
+    settings_of(c.text, &said);
+    CAPTURE(said);
+    CHECK(said.find(c.part) != std::string::npos);
+  }
 }
 
 std::map<std::string, std::string>& variables() {
@@ -253,6 +315,14 @@ TEST_CASE("rotating file: bounded in size and number, with a header each") {
   CHECK_FALSE(std::filesystem::exists(folder.path + "/sub/x.txt"));
   file.write("again\n");
   CHECK(folder.read("sub/x.txt") == "head\nagain\n");
+  {
+    RotatingFile anew(
+        {.path = folder.path + "/sub/x.txt", .bytes_max = 99, .files_max = 2, .starts_anew = true});
+    anew.write("new\n");
+    anew.write("newer\n");
+  }
+  CHECK(folder.read("sub/x.txt") == "new\nnewer\n");
+  CHECK(folder.read("sub/x.txt.1") == "head\nagain\n");
   RotatingFile nowhere("/proc/none/x.txt", 30, 2);
   CHECK_FALSE(nowhere.open().ok());
   nowhere.write("lost\n");
@@ -280,15 +350,90 @@ TEST_CASE("user trace: lines of a message in the product's form") {
 }
 
 TEST_CASE("activity log: keeps the newest entries") {
-  ActivityLog log(nullptr);
-  for (size_t i = 0; i < ActivityLog::kEntriesMax + 5; ++i) {
+  ActivityLog log({.entries_max = 100, .severity_min = ActivitySeverity::kWarning}, nullptr);
+  for (size_t i = 0; i < 105; ++i) {
     ActivityEntry e;
-    e.number = static_cast<int>(i);
-    log.add(std::move(e));
+    e.id = "BIP" + std::to_string(i) + "E";
+    e.severity = ActivitySeverity::kError;
+    log.add(e);
+    e.severity = ActivitySeverity::kInfo;
+    log.add(e);
   }
   const json::Value entries = log.entries();
-  CHECK(entries.size() == ActivityLog::kEntriesMax);
-  CHECK(entries.items()[0].get("bipNumber").as_string() == "BIP5I");
+  CHECK(entries.size() == 100);
+  CHECK(entries.items()[0].get("bipNumber").as_string() == "BIP5E");
+}
+
+TEST_CASE("activity log: outputs choose by tag and severity, and begin anew") {
+  TempFolder folder;
+  ActivityEntry e;
+  e.id = "BIP11501I";
+  e.text = "He said \"no\",\nthen left";
+  e.inserts = {"a", "b"};
+  e.resource = "HTTP";
+  e.flow = "F";
+  e.node = "In";
+  e.node_type = "HTTPInput";
+  ActivityOutput o;
+  std::string words;
+  for (const auto& [name, text] : {std::pair{"fileName", "sub/a.csv"},
+                                   {"filter", "RM=HTTP;RM=ODBC;MSGFLOW=F"},
+                                   {"minSeverityLevel", "INFO"},
+                                   {"formatEntries", "true"}}) {
+    REQUIRE(set_activity_property(name, text, o, words) == PropertyOutcome::kTaken);
+  }
+  for (int run = 0; run < 2; ++run) {
+    ActivityWriter writer(o, folder.path, "s");
+    CHECK(writer.takes(e));
+    writer.write(e);
+    ActivityEntry other = e;
+    other.flow = "G";
+    writer.write(other);
+    other = e;
+    other.resource = "";
+    writer.write(other);
+    other = e;
+    other.severity = ActivitySeverity::kDebug;
+    writer.write(other);
+    other = e;
+    other.resource = "ODBC";
+    CHECK(writer.takes(other));
+  }
+  const std::string text = folder.read("sub/a.csv");
+  CHECK(text.find("\n\"BIP11501I\",\"INFO\",\"") != std::string::npos);
+  CHECK(
+      text.find("\"He said \"\"no\"\", then left\",\"a;b\",\"HTTP\",\"F\",\"In\",\"HTTPInput\"") !=
+      std::string::npos);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+  CHECK(std::filesystem::exists(folder.path + "/sub/a.csv.1"));
+}
+
+TEST_CASE("activity log: requests, statements and errors of a message, with their trace") {
+  FlowFixture f;
+  REQUIRE(f.build(watched_flow()));
+  auto queue = std::make_shared<SpanQueue>(100);
+  f.flow->observers().add(std::make_shared<Tracer>(TracingSettings{}, queue));
+  auto log = std::make_shared<ActivityLog>(ActivityLog::Options{}, nullptr);
+  f.flow->observers().add(log);
+  f.run();
+  const json::Value entries = log->entries();
+  REQUIRE(entries.size() >= 2);
+  const json::Value& first = entries.items()[0];
+  CHECK(first.get("bipNumber").as_string() == "BIP11501I");
+  CHECK(first.get("tags").get("TRACE_ID").as_string().size() == 32);
+  CHECK(first.get("tags").get("TRACE_PARENT").as_string() ==
+        "00-" + first.get("tags").get("TRACE_ID").as_string() + "-" +
+            first.get("tags").get("SPAN_ID").as_string() + "-01");
+  CHECK(entries.items()[entries.size() - 1].get("bipNumber").as_string() == "BIP11506I");
+}
+
+TEST_CASE("activity log: the resource managers of node types") {
+  CHECK(resource_of("HTTPRequest") == "HTTP");
+  CHECK(resource_of("RESTAsyncResponse") == "REST");
+  CHECK(resource_of("DatabaseRoute") == "ODBC");
+  CHECK(resource_of("CallableFlowInvoke") == "CALLABLE");
+  CHECK(resource_of("TimeoutNotification") == "TIMER");
+  CHECK(resource_of("Compute") == "");
 }
 
 // ---------------------------------------------------------------- traces of messages

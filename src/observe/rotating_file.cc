@@ -7,18 +7,28 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "io/file.h"
 #include "observe/errors_gen.h"
 
 namespace millstream::observe {
 
+RotatingFile::RotatingFile(Options options)
+    : path_(std::move(options.path)),
+      header_(std::move(options.header)),
+      bytes_max_(options.bytes_max),
+      files_max_(options.files_max),
+      age_max_s_(options.age_max_s),
+      starts_anew_(options.starts_anew) {}
+
 RotatingFile::RotatingFile(std::string path, size_t bytes_max, int files_max, std::string header)
-    : path_(std::move(path)),
-      header_(std::move(header)),
-      bytes_max_(bytes_max),
-      files_max_(files_max) {}
+    : RotatingFile(Options{.path = std::move(path),
+                           .bytes_max = bytes_max,
+                           .files_max = files_max,
+                           .header = std::move(header)}) {}
 
 RotatingFile::~RotatingFile() {
   if (fd_ > STDERR_FILENO) ::close(fd_);
@@ -40,6 +50,11 @@ Status RotatingFile::open_locked() {
   if (fd_ < 0) return base::make_error(errors::kTraceFile, {path_, std::strerror(errno)});
   struct stat about{};
   size_ = ::fstat(fd_, &about) == 0 ? static_cast<size_t>(about.st_size) : 0;
+  opened_s_ = base::system_clock().monotonic_ns() / 1'000'000'000;
+  if (std::exchange(starts_anew_, false) && size_ > 0) {
+    rotate_locked();
+    return open_locked();
+  }
   if (size_ == 0 && !header_.empty()) {
     if (::write(fd_, header_.data(), header_.size()) > 0) size_ = header_.size();
   }
@@ -69,7 +84,10 @@ void RotatingFile::clear() {
 void RotatingFile::write(std::string_view text) {
   std::lock_guard lock(mutex_);
   Status status = open_locked();
-  if (status.ok() && !path_.empty() && size_ > header_.size() && size_ + text.size() > bytes_max_) {
+  const bool is_old = age_max_s_ > 0 &&
+                      base::system_clock().monotonic_ns() / 1'000'000'000 - opened_s_ >= age_max_s_;
+  if (status.ok() && !path_.empty() && size_ > header_.size() &&
+      (is_old || size_ + text.size() > bytes_max_)) {
     rotate_locked();
     status = open_locked();
   }

@@ -13,6 +13,15 @@ namespace millstream::observe {
 
 class RotatingFile {
  public:
+  struct Options {
+    std::string path;  // empty: the standard output
+    size_t bytes_max = 0;
+    int files_max = 1;
+    std::string header;
+    int64_t age_max_s = 0;     // 0: no limit; then a file becomes NAME.1 whatever its size
+    bool starts_anew = false;  // what a former process wrote becomes NAME.1 at the first write
+  };
+  explicit RotatingFile(Options options);
   // `header` stands at the beginning of each file. An empty path is the standard output.
   RotatingFile(std::string path, size_t bytes_max, int files_max, std::string header = {});
   ~RotatingFile();
@@ -31,7 +40,10 @@ class RotatingFile {
   const std::string path_, header_;
   const size_t bytes_max_;
   const int files_max_;  // with the present one
+  const int64_t age_max_s_;
+  bool starts_anew_;
   std::mutex mutex_;
+  int64_t opened_s_ = 0;
   int fd_ = -1;
   size_t size_ = 0;
   bool is_failing_ = false;

@@ -136,6 +136,99 @@ void read_statistics(ConfReader& conf, std::string_view section, std::string_vie
   read_formats(conf, section, out);
 }
 
+void read_statistics_files(ConfReader& conf, StatisticsFiles& out) {
+  if (const YamlNode* path = conf.find({"Statistics", "csv", "filePath"})) out.folder = path->text;
+  int64_t megabytes = static_cast<int64_t>(out.bytes_max >> 20), files = out.files_max;
+  conf.number({"Statistics", "csv", "sizeOfFile"}, 1, 10'000, megabytes);
+  conf.number({"Statistics", "csv", "numberOfFiles"}, 1, 1'000, files);
+  out.bytes_max = static_cast<size_t>(megabytes) << 20;
+  out.files_max = static_cast<int>(files);
+}
+
+// "max_queue_size=4096:schedule_delay_millis=5000:max_export_batch_size=512"
+bool read_batch_options(std::string_view text, TracingSettings& tracing) {
+  while (!text.empty()) {
+    const size_t end = text.find(':');
+    const std::string_view item = trimmed(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const size_t equals = item.find('=');
+    if (equals == std::string_view::npos) return false;
+    const std::string_view name = item.substr(0, equals), value = item.substr(equals + 1);
+    int64_t n = 0;
+    const auto [last, error] = std::from_chars(value.data(), value.data() + value.size(), n);
+    if (error != std::errc() || last != value.data() + value.size()) return false;
+    if (n < 1 || n > 1'000'000) return false;
+    if (name == "max_queue_size") {
+      tracing.queue_max = static_cast<size_t>(n);
+    } else if (name == "schedule_delay_millis") {
+      tracing.delay_ms = n;
+    } else if (name == "max_export_batch_size") {
+      tracing.batch_max = static_cast<size_t>(n);
+    } else {
+      return false;
+    }
+  }
+  tracing.batch_max = std::min(tracing.batch_max, tracing.queue_max);
+  return true;
+}
+
+// Where spans go. There is no gRPC here; collectors that take it take OTLP over HTTP beside it.
+void read_exporters(ConfReader& conf, const std::string& place, const YamlNode& section,
+                    TracingSettings& tracing) {
+  const YamlNode* grpc = section.find("exporterOtlpGrpcEndpoint");
+  const YamlNode* http = section.find("exporterOtlpHttpUrl");
+  const bool has_http = http && !http->text.empty();
+  if (has_http) {
+    tracing.url = http->text;
+    if (tracing.url.find("://") == std::string::npos) tracing.url = "http://" + tracing.url;
+  }
+  if (!grpc || grpc->text.empty()) return;
+  std::string why = "spans are sent over HTTP, to exporterOtlpHttpUrl";
+  if (!has_http) {
+    std::string_view host = grpc->text;
+    if (const size_t scheme = host.find("://"); scheme != host.npos) host.remove_prefix(scheme + 3);
+    tracing.url = "http://" + std::string(host.substr(0, host.rfind(':'))) + ":4318/v1/traces";
+    why = "spans are sent over HTTP, to " + tracing.url + "; exporterOtlpHttpUrl says where else";
+  }
+  conf.warn(*grpc, place + "exporterOtlpGrpcEndpoint", why);
+}
+
+void read_open_telemetry(ConfReader& conf, TracingSettings& tracing) {
+  if (const YamlNode* misplaced = conf.find({"OpenTelemetry"})) {
+    conf.warn(*misplaced, "OpenTelemetry", "the section is ResourceManagers/OpenTelemetryManager");
+  }
+  const YamlNode* section = conf.find({"ResourceManagers", "OpenTelemetryManager"});
+  if (!section) return;
+  const std::string place = "ResourceManagers/OpenTelemetryManager/";
+  conf.boolean({"ResourceManagers", "OpenTelemetryManager", "openTelemetryEnabled"}, tracing.is_on);
+  read_exporters(conf, place, *section, tracing);
+  if (const YamlNode* name = section->find("openTelemetryServiceName")) {
+    tracing.service_name = name->text;
+  }
+  if (const YamlNode* host = section->find("openTelemetryHostName"); host && !host->text.empty()) {
+    std::erase_if(tracing.resource, [](const auto& p) { return p.first == "host.name"; });
+    tracing.resource.emplace_back("host.name", host->text);
+  }
+  const int processor =
+      conf.word({"ResourceManagers", "OpenTelemetryManager", "openTelemetrySpanProcessor"},
+                {"batch", "simple"}, "batch or simple");
+  if (processor == 1) tracing.batch_max = 1;
+  if (const YamlNode* options = section->find("openTelemetryBatchSpanOptions")) {
+    if (!read_batch_options(options->text, tracing)) {
+      conf.refuse(*options, place + "openTelemetryBatchSpanOptions",
+                  "a list such as max_queue_size=2048:schedule_delay_millis=5000:"
+                  "max_export_batch_size=512");
+    }
+  }
+  for (const char* key : {"openTelemetryTruststoreType", "openTelemetryTruststoreFile",
+                          "openTelemetryTruststorePass", "openTelemetryTrustAlias"}) {
+    const YamlNode* store = section->find(key);
+    if (store && !store->text.empty()) {
+      conf.warn(*store, place + key, "it is for gRPC, which is not spoken");
+    }
+  }
+}
+
 }  // namespace
 
 void apply_conf(const std::string& file, const YamlNode& root, Settings& settings,
@@ -146,28 +239,16 @@ void apply_conf(const std::string& file, const YamlNode& root, Settings& setting
   int64_t minutes = settings.archive.interval_s / 60;
   conf.number({"Statistics", "Archive", "majorInterval"}, 1, 43'200, minutes);
   settings.archive.interval_s = static_cast<int>(minutes * 60);
+  read_statistics_files(conf, settings.statistics_csv);
   conf.boolean({"traceNodeLevel"}, settings.are_trace_nodes_on);
 
   TracingSettings& tracing = settings.tracing;
-  conf.boolean({"ResourceManagers", "OpenTelemetryManager", "openTelemetryEnabled"}, tracing.is_on);
-  conf.boolean({"OpenTelemetry", "openTelemetryEnabled"}, tracing.is_on);
-  conf.boolean({"OpenTelemetry", "enabled"}, tracing.is_on);
-  for (const YamlNode* section :
-       {conf.find({"ResourceManagers", "OpenTelemetryManager"}), conf.find({"OpenTelemetry"})}) {
-    if (!section) continue;
-    for (const char* key : {"endpoint", "url", "tracesEndpoint"}) {
-      const YamlNode* url = section->find(key);
-      if (url && !url->text.empty()) tracing.url = url->text;
-    }
-    if (const YamlNode* name = section->find("serviceName")) tracing.service_name = name->text;
-  }
+  read_open_telemetry(conf, tracing);
   const int spans =
       conf.word({"Millstream", "Tracing", "nodeSpans"}, {"transport", "all"}, "transport or all");
   if (spans >= 0) tracing.has_node_spans = spans == 1;
 
-  conf.boolean({"activityLogging"}, settings.has_activity_log);
-  conf.boolean({"ActivityLog", "enabled"}, settings.has_activity_log);
-  conf.boolean({"ActivityLogManager", "activityLoggingEnabled"}, settings.has_activity_log);
+  apply_activity_conf(file, root, settings.activity, diagnostics);
   int64_t megabytes = static_cast<int64_t>(settings.log_bytes_max >> 20);
   int64_t files = settings.log_files_max;
   conf.number({"Millstream", "Tracing", "logFileMegabytes"}, 1, 1'000, megabytes);

@@ -8,6 +8,7 @@
 #include "base/diagnostics.h"
 #include "flow/statistics.h"
 #include "format/yaml.h"
+#include "observe/activity_settings.h"
 
 namespace millstream::observe {
 
@@ -20,6 +21,13 @@ struct StatisticsSettings {
   bool has_threads = false;  // threadDataLevel basic
   bool is_json = false, is_csv = false, is_user_trace = false;
   int interval_s = 0;
+};
+
+// Statistics/csv: where CSV records go, and how much of them is kept.
+struct StatisticsFiles {
+  std::string folder;    // empty: log/ of the work directory; relative to the work directory
+  size_t bytes_max = 0;  // 0: as log files
+  int files_max = 0;     // 0: as log files
 };
 
 enum class Sampler : uint8_t { kAlwaysOn, kAlwaysOff, kRatio };
@@ -46,14 +54,15 @@ struct Settings {
   TracingSettings tracing;
   bool are_trace_nodes_on = true;        // traceNodeLevel
   std::vector<std::string> user_traced;  // flows traced from the start; "*": all
-  bool has_activity_log = false;         // ActivityLog/enabled (or activityLogging)
-  size_t log_bytes_max = 25u << 20;      // of one file of user trace or activity log
+  ActivitySettings activity;
+  StatisticsFiles statistics_csv;
+  size_t log_bytes_max = 25u << 20;  // of one file of user trace or activity log
   int log_files_max = 4;
 };
 
-// Reads the sections Statistics, ResourceManagers/OpenTelemetryManager, OpenTelemetry, ActivityLog,
-// traceNodeLevel and Millstream/Tracing of one file; keys that are there win over what is in
-// `settings`.
+// Reads the sections Statistics, ResourceManagers/OpenTelemetryManager, ActivityLog,
+// ResourceManagers/ActivityLogManager, traceNodeLevel and Millstream/Tracing of one file; keys that
+// are there win over what is in `settings`.
 void apply_conf(const std::string& file, const format::YamlNode& root, Settings& settings,
                 base::Diagnostics& diagnostics);
 

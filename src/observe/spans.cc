@@ -122,6 +122,8 @@ class MessageSpans final : public flow::MessageObserver {
   void leaves(const flow::Node& node, const Status& status, const flow::NodeTimes&) override {
     if (!is_recording_) return;
     if (!status.ok() && !was_noted(status.error())) note_error(status.error());
+    // A request that is open still got no answer.
+    if (!status.ok() && is_request_open(node)) fail(spans_[open_.back().index], status.error());
     close_request(node);
     if (!open_.empty() && open_.back().node == &node) {
       if (!status.ok()) fail(spans_[open_.back().index], status.error());
@@ -138,11 +140,52 @@ class MessageSpans final : public flow::MessageObserver {
   }
 
   void answered(const flow::Node& node, int status) override {
-    if (open_.empty() || open_.back().node != &node || !open_.back().is_request) return;
+    if (!is_request_open(node)) return;
     Span& span = spans_[open_.back().index];
     span.attributes.push_back(number_attribute("http.response.status_code", status));
     span.is_error = status >= 400;
+    if (span.is_error) {
+      span.attributes.push_back(text_attribute("error.type", std::to_string(status)));
+    }
     close();
+  }
+
+  void queries(const flow::Node& node, const flow::DatabaseUse& use) override {
+    if (!context_.is_valid()) decide_context();
+    if (!is_recording_) return;
+    open_node(node, Span::Kind::kClient);
+    open_.back().is_statement = true;
+    if (open_.back().is_shared) return;
+    Span& span = spans_[open_.back().index];
+    span.name = std::string(use.operation) + " " + std::string(use.data_source);
+    span.attributes.push_back(text_attribute("db.system.name", "other_sql"));
+    span.attributes.push_back(text_attribute("db.namespace", use.data_source));
+    span.attributes.push_back(text_attribute("db.operation.name", use.operation));
+    if (!use.statement.empty()) {
+      span.attributes.push_back(text_attribute(
+          use.operation == "CALL" ? "db.stored_procedure.name" : "db.query.text", use.statement));
+    }
+  }
+
+  void queried(const flow::Node& node, const flow::DatabaseUse&, const Status& status) override {
+    if (open_.empty() || open_.back().node != &node || !open_.back().is_statement) return;
+    if (!status.ok()) {
+      // Also when the node does not throw it: the event belongs to the statement.
+      if (!was_noted(status.error())) note_error(status.error());
+      Span& span = spans_[open_.back().index];
+      fail(span, status.error());
+      std::string_view state = status.error().innermost().sql_state;
+      if (state.size() == 6) state.remove_prefix(1);
+      if (!state.empty() && !open_.back().is_shared) {
+        span.attributes.push_back(text_attribute("db.response.status_code", state));
+      }
+    }
+    close();
+  }
+
+  const flow::TraceContext* trace() override {
+    if (!context_.is_valid()) decide_context();
+    return is_recording_ && !open_.empty() ? &spans_[open_.back().index].context : &context_;
   }
 
   void replied(const flow::Node&, int status) override {
@@ -163,6 +206,8 @@ class MessageSpans final : public flow::MessageObserver {
     const flow::Node* node;
     size_t index;
     bool is_request = false;
+    bool is_statement = false;
+    bool is_shared = false;  // beyond the limit: the span is another's
   };
 
   int64_t now_ns() const {
@@ -193,7 +238,7 @@ class MessageSpans final : public flow::MessageObserver {
     span.name = std::move(name);
     span.kind = kind;
     span.start_ns = now_ns();
-    open_.push_back({nullptr, spans_.size() - 1});
+    open_.push_back({.node = nullptr, .index = spans_.size() - 1});
     if (!is_recording_) {
       spans_.clear();
       open_.clear();
@@ -206,7 +251,7 @@ class MessageSpans final : public flow::MessageObserver {
     // Beyond the limit nodes share the last span, which stays well nested.
     if (spans_.size() >= Tracer::kSpansPerMessageMax) {
       tracer_.queue().count_dropped(1);
-      open_.push_back({&node, spans_.size() - 1});
+      open_.push_back({.node = &node, .index = spans_.size() - 1, .is_shared = true});
       return;
     }
     Span& span = open(node.label(), kind);
@@ -215,8 +260,12 @@ class MessageSpans final : public flow::MessageObserver {
     open_.back().node = &node;
   }
 
+  bool is_request_open(const flow::Node& node) const {
+    return !open_.empty() && open_.back().node == &node && open_.back().is_request;
+  }
+
   void close_request(const flow::Node& node) {
-    if (!open_.empty() && open_.back().node == &node && open_.back().is_request) close();
+    if (is_request_open(node)) close();
   }
 
   void close() {
@@ -250,6 +299,10 @@ class MessageSpans final : public flow::MessageObserver {
     span.is_error = true;
     const base::Error& inner = error.innermost();
     span.message = inner.id_with_letter() + ": " + inner.text;
+    for (const SpanAttribute& a : span.attributes) {
+      if (a.name == "error.type") return;
+    }
+    span.attributes.push_back(text_attribute("error.type", inner.id_with_letter()));
   }
 
   Tracer& tracer_;

@@ -107,7 +107,7 @@ void StatisticsPublisher::flush() {
   }
   if (options_.json_file.empty() && options_.folder.empty()) unwritten_json_.clear();
   const flow::StatisticsCsv csv = std::exchange(unwritten_csv_, {});
-  if (options_.folder.empty()) return;
+  if (options_.folder.empty() && options_.csv.folder.empty()) return;
   const flow::StatisticsCsv& headers = flow::statistics_csv_headers();
   if (!csv.flow.empty()) csv_file("flow", headers.flow, flow_csv_).write(csv.flow);
   if (!csv.nodes.empty()) csv_file("nodes", headers.nodes, nodes_csv_).write(csv.nodes);
@@ -120,9 +120,12 @@ void StatisticsPublisher::flush() {
 RotatingFile& StatisticsPublisher::csv_file(const char* kind, const std::string& header,
                                             std::unique_ptr<RotatingFile>& file) {
   if (!file) {
+    const StatisticsFiles& own = options_.csv;
+    const std::string& folder = own.folder.empty() ? options_.folder : own.folder;
     file = std::make_unique<RotatingFile>(
-        io::join_path(options_.folder, base_name(options_.reader) + "-" + kind + ".csv"),
-        options_.bytes_max, options_.files_max, header);
+        io::join_path(folder, base_name(options_.reader) + "-" + kind + ".csv"),
+        own.bytes_max ? own.bytes_max : options_.bytes_max,
+        own.files_max ? own.files_max : options_.files_max, header);
   }
   return *file;
 }

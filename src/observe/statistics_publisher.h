@@ -20,6 +20,7 @@ struct PublisherOptions {
   StatisticsSettings settings;
   std::string server_name;
   std::string folder;     // of log files; empty: none
+  StatisticsFiles csv;    // other than those, for CSV
   std::string json_file;  // JSON lines go here whatever the settings say; not rotated
   size_t bytes_max = 25u << 20;
   int files_max = 4;

@@ -117,8 +117,11 @@ void add_trace_routes(Hub& hub, admin::AdminServer& admin) {
       return admin::json_reply(control_json(hub, {flow.application(), flow.name()}));
     });
   });
-  add_route(admin, "PATCH", std::string(kFlowPath) + "/observability",
-            [&hub](const AdminRequest& r) { return patch_tracing(hub, r); });
+  // At the flow itself as in the product.
+  for (const char* tail : {"", "/observability"}) {
+    add_route(admin, "PATCH", std::string(kFlowPath) + tail,
+              [&hub](const AdminRequest& r) { return patch_tracing(hub, r); });
+  }
   add_route(admin, "GET", std::string(kFlowPath) + "/activity-log", [&hub](const AdminRequest& r) {
     return answer_for_flow(hub, r, [&](flow::Flow& flow) {
       json::Value out = json::Value::object();

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "io/file.h"
 #include "observe/routes.h"
+#include "server/activity_conf.h"
 #include "server/admin_routes.h"
 #include "server/errors_gen.h"
 #include "sql/data_source.h"
@@ -85,6 +86,10 @@ Status Server::start_applications(const ServerOptions& options, base::Diagnostic
   MS_TRY(host_->start(options.is_partial, is_changeable, diagnostics));
   MS_TRY(std::move(configured));
   MS_TRY(std::move(observing));
+  const size_t errors_before = diagnostics.error_count();
+  hub_.add_activity_outputs(activity_policies(
+      host_->containers(), host_->conf().observe.activity.outputs, diagnostics));
+  if (diagnostics.error_count() > errors_before) return base::make_error(errors::kNothingStarted);
   // A server that can be deployed to may begin with nothing.
   const bool may_be_empty = is_changeable && host_->has_run_folder();
   if (!may_be_empty && applications()->empty()) return base::make_error(errors::kNothingStarted);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMappingType = "ComIbmMSLMapping";
 // Types of policies that something reads.
-constexpr std::string_view kPolicyTypes[] = {"JDBCProviders"};
+constexpr std::string_view kPolicyTypes[] = {"ActivityLog", "JDBCProviders"};
 constexpr size_t kTextMax = 100;  // of a message in the table
 
 bool is_word_char(char c) {

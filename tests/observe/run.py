@@ -7,241 +7,21 @@
 The last line is "N passed, N failed"; the exit code is 1 when one failed.
 """
 import csv
-import http.client
-import http.server
 import io
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import traceback
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "http"))
-from make_project import COPY_HEADERS, Project, module  # noqa: E402
-
-TESTS = []
-WAIT_S = 30
-
-
-def test(function):
-    TESTS.append(function)
-    return function
-
-
-def eventually(condition, what):
-    """The value of `condition` as soon as it is true."""
-    deadline = time.monotonic() + WAIT_S
-    while True:
-        value = condition()
-        if value:
-            return value
-        assert time.monotonic() < deadline, f"in {WAIT_S} s never: {what}"
-        threading.Event().wait(0.02)
-
-
-class Server:
-    """A millstream process with an admin port."""
-
-    def __init__(self, binary, *arguments, env=None):
-        command = [binary, "run", "--http-port", "0", "--admin-port", "0", "--host", "127.0.0.1",
-                   *map(str, arguments)]
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("OTEL_")}
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                        env={**clean, **(env or {})})
-        self.lines, self.errors, self.port, self.admin = [], [], 0, ""
-        threading.Thread(target=self.read, args=(self.process.stderr, self.errors), daemon=True).start()
-        for line in self.process.stdout:
-            self.lines.append(line.rstrip())
-            if found := re.search(r"administration  http://(\S+)", line):
-                self.admin = found.group(1)
-            if found := re.search(r"on port (\d+)", line):
-                self.port = int(found.group(1))
-                break
-        threading.Thread(target=self.read, args=(self.process.stdout, self.lines), daemon=True).start()
-
-    @staticmethod
-    def read(stream, lines):
-        for line in stream:
-            lines.append(line.rstrip("\n"))
-
-    def __enter__(self):
-        assert self.port and self.admin, "the server did not start:\n" + "\n".join(self.errors)
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=60)
-
-    def post(self, path, body="<a/>", headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        connection.request("POST", path, body, {"Content-Type": "text/xml", **(headers or {})})
-        reply = connection.getresponse()
-        text = reply.read().decode()
-        connection.close()
-        return reply.status, text
-
-    def ask(self, method, path, body=None):
-        """Status and body, as a value when it is JSON."""
-        connection = http.client.HTTPConnection(self.admin, timeout=30)
-        connection.request(method, path, None if body is None else json.dumps(body))
-        reply = connection.getresponse()
-        text = reply.read().decode()
-        self.content_type = reply.headers["Content-Type"]
-        connection.close()
-        return reply.status, json.loads(text) if "json" in self.content_type else text
-
-    def metrics(self):
-        status, text = self.ask("GET", "/metrics")
-        assert status == 200, text
-        return text
-
-
-class Collector:
-    """A server that takes OTLP and answers back-end requests; it keeps what came."""
-
-    def __init__(self, status=200):
-        self.batches, self.headers, self.requests, self.status = [], [], [], status
-        outer = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                if self.path.endswith("/traces"):
-                    outer.headers.append((self.path, dict(self.headers)))
-                    if outer.status == 200:
-                        outer.batches.append(json.loads(body))
-                    self.answer(outer.status, b"{}")
-                else:
-                    outer.requests.append(dict(self.headers))
-                    self.answer(500 if self.path == "/broken" else 200, b"<answer/>")
-
-            def answer(self, status, body):
-                self.send_response(status)
-                self.send_header("Content-Type", "text/xml")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def spans(self):
-        return [span for batch in list(self.batches) for resource in batch["resourceSpans"]
-                for scope in resource["scopeSpans"] for span in scope["spans"]]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
-
-
-def attributes(thing):
-    return {a["key"]: next(iter(a["value"].values())) for a in thing["attributes"]}
-
-
-class Context:
-    def __init__(self, binary, folder):
-        self.binary, self.folder = binary, Path(folder)
-
-    def server(self, *arguments, env=None, work_dir=True):
-        if work_dir:
-            (self.folder / "wd").mkdir(exist_ok=True)
-            arguments = (*arguments, "--work-dir", self.folder / "wd")
-        return Server(self.binary, *arguments, env=env)
-
-    def conf(self, text):
-        (self.folder / "wd").mkdir(exist_ok=True)
-        (self.folder / "wd/server.conf.yaml").write_text(text)
-
-    def log(self, name):
-        file = self.folder / "wd/log" / name
-        return file.read_text() if file.exists() else ""
-
-    def call(self, *words):
-        return subprocess.run([self.binary, *map(str, words)], capture_output=True, text=True, timeout=60)
-
-    def app(self, statement="SET OutputRoot = InputRoot; RETURN TRUE;", name="App", routines="", more=(), wires=()):
-        """An application with one flow "Hello" at /<name>: In -> Do -> Reply."""
-        project = Project(self.folder, name)
-        nodes = [("in", "ComIbmWSInput", "In", {"URLSpecifier": f"/{name}", "messageDomainProperty": "XMLNSC"}),
-                 ("do", "ComIbmCompute", "Do", {"computeExpression": "esql://routine/#M.Main"}),
-                 ("reply", "ComIbmWSReply", "Reply", {}), *more]
-        project.flow("Hello", nodes, wires or ["in.out -> do.in", "do.out -> reply.in"])
-        project.esql("Hello", module("M", statement) + routines)
-        return self.folder / name
-
-    def calling_app(self, url, name="Caller"):
-        """In -> Call (HTTPRequest) -> Reply."""
-        project = Project(self.folder, name)
-        project.flow("Hello", [("in", "ComIbmWSInput", "In", {"URLSpecifier": f"/{name}", "messageDomainProperty": "XMLNSC"}),
-                               ("call", "ComIbmWSRequest", "Call", {"URLSpecifier": url}),
-                               ("reply", "ComIbmWSReply", "Reply", {})],
-                     ["in.out -> call.in", "call.out -> reply.in"])
-        return self.folder / name
-
-    def calling_flows(self, url, name="Shop"):
-        """In -> Invoke -> Reply, which calls Called -> Ask (HTTPRequest) -> Back."""
-        project = Project(self.folder, name)
-        project.flow("Hello", [("in", "ComIbmWSInput", "In", {"URLSpecifier": f"/{name}", "messageDomainProperty": "XMLNSC"}),
-                               ("call", "ComIbmCallableFlowInvoke", "Invoke",
-                                {"targetApplication": name, "targetEndpointName": "price"}),
-                               ("reply", "ComIbmWSReply", "Reply", {})],
-                     ["in.out -> call.in", "call.out -> reply.in"])
-        project.flow("Price", [("in", "ComIbmCallableFlowInput", "Called", {"callableInputEndpoint": "price"}),
-                               ("ask", "ComIbmWSRequest", "Ask", {"URLSpecifier": url}),
-                               ("back", "ComIbmCallableFlowReply", "Back", {})],
-                     ["in.out -> ask.in", "ask.out -> back.in"])
-        return self.folder / name
-
-
-FLOW = "/apiv2/applications/App/messageflows/Hello"
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import support  # noqa: E402
+from support import FLOW, Collector, Context, eventually, parse_exposition, test  # noqa: E402
 
 # ---------------------------------------------------------------- metrics
-
-
-def parse_exposition(text):
-    """{(name, labels): value} by the rules of the text format 0.0.4, checked."""
-    samples, types, helped, current = {}, {}, set(), None
-    sample = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*\})? (\S+)$')
-    assert text.endswith("\n")
-    for line in text.splitlines():
-        if line.startswith("# HELP "):
-            name = line.split(" ", 3)[2]
-            assert name not in helped, f"HELP twice: {name}"
-            helped.add(name)
-        elif line.startswith("# TYPE "):
-            _, _, name, kind = line.split(" ")
-            assert name not in types and kind in ("counter", "gauge", "histogram"), line
-            types[name] = kind
-            current = name
-        else:
-            match = sample.match(line)
-            assert match, f"not a sample: {line}"
-            name, labels, value = match.groups()
-            family = re.sub("_(bucket|sum|count)$", "", name) if types[current] == "histogram" else name
-            assert family == current, f"{name} stands below {current}"
-            assert (name, labels or "") not in samples, f"twice: {line}"
-            samples[name, labels or ""] = float(value)
-            if types[current] == "counter":
-                assert name.endswith("_total") and samples[name, labels or ""] >= 0, line
-    assert set(types) == helped
-    return samples
 
 
 @test
@@ -417,161 +197,7 @@ def stats_shows_a_table(t):
     assert result.returncode == 1 and "No server answers" in result.stderr, result
 
 
-# ---------------------------------------------------------------- spans
-
-FAST = {"OTEL_BSP_SCHEDULE_DELAY": "50"}
-PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-
-
-@test
-def spans_reach_a_collector_and_traces_go_on(t):
-    with Collector() as collector:
-        env = {**FAST, "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_SERVICE_NAME": "orders",
-               "OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=test",
-               "OTEL_EXPORTER_OTLP_HEADERS": "api-key=a%20b"}
-        with t.server(t.calling_app(collector.url + "/stock"), env=env) as s:
-            assert s.post("/Caller", headers={"traceparent": PARENT, "tracestate": "v=1"})[0] == 200
-            spans = eventually(lambda: len(collector.spans()) >= 2 and collector.spans(), "two spans")
-        root = next(x for x in spans if x["kind"] == 2)
-        request = next(x for x in spans if x["kind"] == 3)
-        assert root["traceId"] == "0af7651916cd43dd8448eb211c80319c" == request["traceId"]
-        assert root["parentSpanId"] == "b7ad6b7169203331" and root["traceState"] == "v=1"
-        assert root["name"] == "POST /Caller" and request["parentSpanId"] == root["spanId"]
-        about = attributes(root)
-        assert about["http.request.method"] == "POST" and about["http.response.status_code"] == "200"
-        assert about["messageflow.name"] == "Hello" and about["messageflow.application"] == "Caller"
-        assert attributes(request)["http.response.status_code"] == "200"
-        for span in (root, request):
-            assert int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"])
-            assert abs(int(span["startTimeUnixNano"]) / 1e9 - time.time()) < 600
-            assert span["status"] == {}
-        assert int(request["endTimeUnixNano"]) <= int(root["endTimeUnixNano"])
-        sent = {k.lower(): v for k, v in collector.requests[0].items()}
-        assert sent["traceparent"] == f"00-{root['traceId']}-{request['spanId']}-01"
-        assert sent["tracestate"] == "v=1"
-        resource = attributes(collector.batches[0]["resourceSpans"][0]["resource"])
-        assert resource["service.name"] == "orders" and resource["deployment.environment.name"] == "test"
-        path, headers = collector.headers[0]
-        assert path == "/v1/traces" and headers["Content-Type"] == "application/json"
-        assert headers["api-key"] == "a b"
-
-
-@test
-def traces_go_through_callable_flows(t):
-    with Collector() as collector:
-        shop = t.calling_flows(collector.url + "/stock")
-        env = {**FAST, "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
-        with t.server(shop, env=env) as s:
-            assert s.post("/Shop", headers={"traceparent": PARENT, "tracestate": "v=1"})[0] == 200
-            spans = eventually(lambda: len(collector.spans()) >= 4 and collector.spans(), "four spans")
-        by_name = {x["name"]: x for x in spans}
-        assert set(by_name) == {"POST /Shop", "Invoke", "Price Called", "Ask"}, by_name.keys()
-        assert {x["traceId"] for x in spans} == {PARENT[3:35]}
-        for child, parent in [("Invoke", "POST /Shop"), ("Price Called", "Invoke"), ("Ask", "Price Called")]:
-            assert by_name[child]["parentSpanId"] == by_name[parent]["spanId"], child
-        assert attributes(by_name["POST /Shop"])["url.scheme"] == "http"
-        # Without spans what came is passed on as it is.
-        with t.server(shop) as s:
-            assert s.post("/Shop", headers={"traceparent": PARENT, "tracestate": "v=1"})[0] == 200
-        sent = {k.lower(): v for k, v in collector.requests[1].items()}
-    assert sent["traceparent"] == PARENT and sent["tracestate"] == "v=1"
-
-
-@test
-def errors_are_in_spans(t):
-    with Collector() as collector:
-        app = t.app("THROW USER EXCEPTION MESSAGE 2951 VALUES('no');")
-        with t.server(app, "--otlp", collector.url, env=FAST) as s:
-            assert s.post("/App")[0] == 500
-            span = eventually(collector.spans, "a span")[0]
-    assert span["status"]["code"] == 2 and "2951" in span["status"]["message"], span["status"]
-    assert "parentSpanId" not in span
-    event = span["events"][0]
-    assert event["name"] == "exception" and attributes(event)["exception.type"].startswith("BIP2951")
-
-
-@test
-def every_node_has_a_span_when_asked(t):
-    with Collector() as collector:
-        t.conf("OpenTelemetry: {openTelemetryEnabled: true, endpoint: '%s'}\n"
-               "Millstream: {Tracing: {nodeSpans: all}}\n" % collector.url)
-        with t.server(t.app(), env=FAST) as s:
-            s.post("/App")
-            spans = eventually(lambda: len(collector.spans()) >= 3 and collector.spans(), "three spans")
-    by_name = {x["name"]: x for x in spans}
-    assert set(by_name) == {"POST /App", "Do", "Reply"}, by_name.keys()
-    assert by_name["Do"]["parentSpanId"] == by_name["POST /App"]["spanId"]
-    assert by_name["Reply"]["parentSpanId"] == by_name["Do"]["spanId"]
-    assert by_name["Do"]["kind"] == 1
-
-
-@test
-def sampling_and_switches(t):
-    with Collector() as collector:
-        env = {**FAST, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector.url + "/custom/traces"}
-        with t.server(t.calling_app(collector.url + "/stock"), env=env) as s:
-            # The parent is not sampled, so neither is this; the decision travels on.
-            assert s.post("/Caller", headers={"traceparent": PARENT[:-1] + "0"})[0] == 200
-            sent = {k.lower(): v for k, v in collector.requests[0].items()}
-            assert sent["traceparent"].endswith("-00") and sent["traceparent"][3:35] == PARENT[3:35]
-            # Switched off for the flow: what came goes on unchanged.
-            path = "/apiv2/applications/Caller/messageflows/Hello/observability"
-            status, now = s.ask("PATCH", path, {"properties": {"openTelemetryEnabled": "false"}})
-            assert status == 200 and now["openTelemetryEnabled"] == "false", now
-            assert s.post("/Caller", headers={"traceparent": PARENT})[0] == 200
-            assert {k.lower(): v for k, v in collector.requests[1].items()}["traceparent"] == PARENT
-            assert s.ask("PATCH", path, {"openTelemetryEnabled": "inherit"})[0] == 200
-            assert s.post("/Caller")[0] == 200
-            spans = eventually(lambda: len(collector.spans()) >= 2 and collector.spans(), "spans")
-            assert len({x["traceId"] for x in spans}) == 1
-        assert collector.headers[0][0] == "/custom/traces"
-
-
-@test
-def without_tracing_a_context_is_passed_on(t):
-    with Collector() as back_end, t.server(t.calling_app(back_end.url + "/stock")) as s:
-        s.post("/Caller", headers={"traceparent": PARENT, "tracestate": "v=1"})
-        s.post("/Caller", headers={"traceparent": "nonsense"})
-        s.post("/Caller")
-    sent = [{k.lower(): v for k, v in r.items()} for r in back_end.requests]
-    assert sent[0]["traceparent"] == PARENT and sent[0]["tracestate"] == "v=1"
-    assert "traceparent" not in sent[1] and "traceparent" not in sent[2]
-
-
-@test
-def a_dead_collector_costs_spans_and_no_message(t):
-    with Collector(status=400) as collector:
-        env = {**FAST, "OTEL_BSP_MAX_QUEUE_SIZE": "10", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "5"}
-        with t.server(t.app(), "--otlp", collector.url, env=env) as s:
-            for _ in range(40):
-                assert s.post("/App")[0] == 200
-
-            def dropped():
-                samples = parse_exposition(s.metrics())
-                return samples["millstream_spans_dropped_total", ""] == 40 and samples
-            samples = eventually(dropped, "all spans are dropped")
-            assert samples["millstream_spans_exported_total", ""] == 0
-            assert samples["millstream_span_export_failures_total", ""] >= 1
-            eventually(lambda: [line for line in s.errors if "MS1715" in line], "a line in the log")
-            logged = [line for line in s.errors if "MS1715" in line]
-            assert len(logged) == 1 and "MS1716" in logged[0], s.errors
-
-
-@test
-def bad_otel_settings_are_refused(t):
-    for env, words in (({"OTEL_TRACES_SAMPLER": "sometimes"}, "MS1714"),
-                       ({"OTEL_BSP_MAX_QUEUE_SIZE": "many"}, "a number from 1"),
-                       ({"OTEL_EXPORTER_OTLP_HEADERS": "novalue"}, "name=value")):
-        server = t.server(t.app(), env={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", **env})
-        assert server.process.wait(timeout=30) == 1
-        eventually(lambda: words in "\n".join(server.errors), words)
-    # Disabled, nothing of it is read.
-    with t.server(t.app(), env={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true",
-                                "OTEL_TRACES_SAMPLER": "sometimes"}) as s:
-        assert "millstream_spans" not in s.metrics()
-
-
-# ---------------------------------------------------------------- user trace, activity log
+# ---------------------------------------------------------------- user trace
 
 
 @test
@@ -688,29 +314,6 @@ def user_trace_files_are_bounded(t):
     assert max(sizes.values()) <= 1 << 20, sizes
 
 
-@test
-def activity_log_has_the_columns_of_the_product(t):
-    with t.server(t.app()) as s:
-        s.post("/App")
-        assert s.ask("POST", FLOW + "/start-activity-log")[1]["activityLog"] is True
-        s.post("/App")
-        status, log = s.ask("GET", FLOW + "/activity-log")
-        entries = log["activityLogEntries"]
-        assert [e["bipNumber"] for e in entries] == ["BIP11501I", "BIP11506I"], entries
-        assert entries[0]["tags"] == {"MSGFLOW": "Hello", "NODE": "In", "NODETYPE": "HTTPInput"}, entries[0]
-        s.ask("POST", FLOW + "/stop-activity-log")
-        s.post("/App")
-    rows = list(csv.DictReader(io.StringIO(t.log("activityLog.csv"))))
-    assert list(rows[0]) == ["MessageNumber", "Severity", "Timestamp", "ThreadID", "FormattedMessage", "Inserts", "RM",
-                             "MSGFLOW", "NODE", "NODETYPE"], rows[0]
-    assert [r["MessageNumber"] for r in rows] == ["BIP11501I", "BIP11506I"]
-    t.conf("ActivityLog: {enabled: true}\n")
-    with t.server(t.app("THROW USER EXCEPTION MESSAGE 2951 VALUES('no');", name="Bad")) as s:
-        s.post("/Bad")
-    rows = list(csv.DictReader(io.StringIO(t.log("activityLog.csv"))))[2:]
-    assert [r["MessageNumber"] for r in rows][-1] == "BIP11507E" and rows[-1]["Severity"] == "ERROR", rows
-
-
 # ---------------------------------------------------------------- traces of messages
 
 
@@ -778,7 +381,9 @@ def main():
     binary = words[0] if words else str(Path(__file__).resolve().parents[2] / "build/release/millstream")
     names = words[1:]
     passed = failed = 0
-    for function in TESTS:
+    import activity  # noqa: F401
+    import spans  # noqa: F401
+    for function in support.TESTS:
         if names and not any(n in function.__name__ for n in names):
             continue
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,7 @@
 #include "nodes/common/database.h"
 
+#include <algorithm>
+
 #include "nodes/common/errors_gen.h"
 #include "sql/errors_gen.h"
 
@@ -45,6 +47,37 @@ sql::Session* find_database_session(flow::Invocation& invocation, const Database
   const std::shared_ptr<sql::DataSource> source = choice.sources->find(data_source);
   flow::Participant* known = invocation.unit_of_work().find(source.get());
   return known ? &static_cast<DatabaseParticipant*>(known)->session : nullptr;
+}
+
+ObservedStatement::ObservedStatement(flow::Invocation& invocation, const flow::Node& node,
+                                     const DatabaseChoice& choice, std::string_view data_source,
+                                     std::string_view statement, bool shows_text)
+    : observation_(invocation.observation()), node_(node) {
+  if (!observation_) return;
+  const size_t start = std::min(statement.find_first_not_of(" \t\r\n("), statement.size());
+  const std::string_view text = statement.substr(start);
+  use_.operation = text.substr(0, text.find_first_of(" \t\r\n(;*"));
+  if (shows_text) use_.statement = statement;
+  begin(data_source, choice);
+}
+
+ObservedStatement::ObservedStatement(flow::Invocation& invocation, const flow::Node& node,
+                                     const DatabaseChoice& choice, std::string_view data_source,
+                                     std::string_view procedure)
+    : observation_(invocation.observation()), node_(node) {
+  if (!observation_) return;
+  use_.operation = "CALL";
+  use_.statement = procedure;
+  begin(data_source, choice);
+}
+
+void ObservedStatement::begin(std::string_view data_source, const DatabaseChoice& choice) {
+  use_.data_source = data_source.empty() ? std::string_view(choice.data_source) : data_source;
+  observation_->queries(node_, use_);
+}
+
+void ObservedStatement::end(const Status& status) {
+  if (observation_) observation_->queried(node_, use_, status);
 }
 
 Status warning_error(std::string_view data_source, const sql::Outcome& outcome) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "flow/invocation.h"
+#include "flow/observer.h"
 #include "sql/data_source.h"
 
 namespace millstream::nodes::common {
@@ -29,6 +30,26 @@ Result<sql::Session*> database_session(flow::Invocation& invocation, const Datab
 // Null when the message has not used it.
 sql::Session* find_database_session(flow::Invocation& invocation, const DatabaseChoice& choice,
                                     std::string_view data_source);
+
+// Tells the observers of the message of a statement from its construction to end().
+class ObservedStatement {
+ public:
+  // `shows_text`: the statement has no values of the message in it.
+  ObservedStatement(flow::Invocation& invocation, const flow::Node& node,
+                    const DatabaseChoice& choice, std::string_view data_source,
+                    std::string_view statement, bool shows_text);
+  // A stored procedure.
+  ObservedStatement(flow::Invocation& invocation, const flow::Node& node,
+                    const DatabaseChoice& choice, std::string_view data_source,
+                    std::string_view procedure);
+  void end(const Status& status);
+
+ private:
+  void begin(std::string_view data_source, const DatabaseChoice& choice);
+  flow::Observation* const observation_;  // null: nobody watches
+  const flow::Node& node_;
+  flow::DatabaseUse use_;
+};
 
 // The error that a warning becomes for a node that treats warnings as errors.
 Status warning_error(std::string_view data_source, const sql::Outcome& outcome);

@@ -99,7 +99,10 @@ Status NodeHost::run_database(const esql::DatabaseRequest& request, esql::Databa
       request.is_passthru && request.parameters.empty() && !is_preparable(request.sql);
   statement.result_bytes_max = message_bytes_max();
   sql::Outcome outcome;
+  common::ObservedStatement observed(invocation_, node_, facts_.database, request.data_source,
+                                     request.sql, !request.is_passthru);
   Status status = session.value()->execute(statement, invocation_.arena(), outcome);
+  observed.end(status);
   note_use(request.data_source);
   if (status.ok()) copy_rows(outcome.rows, result.rows);
   return finish_statement(std::move(status), request.data_source, outcome, result);
@@ -122,7 +125,10 @@ Status NodeHost::call_database(esql::DatabaseCall& call, esql::DatabaseResult& r
   procedure.result_sets_max = call.result_sets_max;
   procedure.result_bytes_max = message_bytes_max();
   sql::ProcedureOutcome outcome;
+  common::ObservedStatement observed(invocation_, node_, facts_.database, call.data_source,
+                                     call.name);
   Status status = session.value()->call(procedure, invocation_.arena(), outcome);
+  observed.end(status);
   note_use(call.data_source);
   if (status.ok()) {
     for (size_t i = 0; i < arguments.size(); ++i) call.arguments[i].value = arguments[i].value;

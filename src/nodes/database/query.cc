@@ -206,8 +206,8 @@ Result<Query> Query::compile(const flow::NodeBuildContext& context, const QueryS
   return q;
 }
 
-Status Query::run(flow::Invocation& invocation, const tree::MessageAssembly& in,
-                  sql::Outcome& out) const {
+Status Query::run(flow::Invocation& invocation, const flow::Node& node,
+                  const tree::MessageAssembly& in, sql::Outcome& out) const {
   sql::Session* session = MS_TRY(common::database_session(invocation, choice_, {}));
   const query::XPathVariables variables = query::assembly_variables(in);
   const query::XPathInput input = common::xpath_input(invocation, in, variables);
@@ -221,7 +221,10 @@ Status Query::run(flow::Invocation& invocation, const tree::MessageAssembly& in,
   statement.parameters = values;
   statement.is_query = true;
   statement.is_repeatable = true;
-  return session->execute(statement, invocation.arena(), out);
+  common::ObservedStatement observed(invocation, node, choice_, {}, sql_, true);
+  Status status = session->execute(statement, invocation.arena(), out);
+  observed.end(status);
+  return status;
 }
 
 size_t Query::find_column(std::string_view name, const sql::ResultSet& rows) const {

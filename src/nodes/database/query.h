@@ -22,7 +22,8 @@ class Query {
   static Result<Query> compile(const flow::NodeBuildContext& context,
                                const QuerySettings& settings);
 
-  Status run(flow::Invocation& invocation, const tree::MessageAssembly& in,
+  // For `node`.
+  Status run(flow::Invocation& invocation, const flow::Node& node, const tree::MessageAssembly& in,
              sql::Outcome& out) const;
   // The position in the result of "TABLE.COLUMN" (or "COLUMN"); the number of columns when it is
   // not there.

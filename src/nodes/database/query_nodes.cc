@@ -27,7 +27,7 @@ class DatabaseRetrieve final : public flow::Node {
 
   Status evaluate(flow::Invocation& invocation, const tree::MessageAssembly& in, int) override {
     sql::Outcome found;
-    MS_TRY(query_.run(invocation, in, found));
+    MS_TRY(query_.run(invocation, *this, in, found));
     const sql::ResultSet& rows = found.rows;
     if (rows.row_count == 0) {
       return invocation.propagate(*this, find_output("keyNotFound"), in);
@@ -101,7 +101,7 @@ class DatabaseRoute final : public flow::Node {
 
   Status evaluate(flow::Invocation& invocation, const tree::MessageAssembly& in, int) override {
     sql::Outcome found;
-    MS_TRY(query_.run(invocation, in, found));
+    MS_TRY(query_.run(invocation, *this, in, found));
     if (found.rows.row_count == 0) {
       return invocation.propagate(*this, find_output("keyNotFound"), in);
     }
