@@ -55,8 +55,12 @@ class TopicPattern {
   bool matches(std::string_view topic) const;
 
  private:
+  void read_levels();
+  void read_characters();
   std::string text_;
   std::string literal_;
+  std::string elements_;    // what each level or character of the pattern is
+  std::string characters_;  // of the character scheme, escapes resolved
   WildcardScheme scheme_ = WildcardScheme::kTopic;
   uint32_t wildcards_ = 0;
   uint32_t literal_levels_ = 0;
