@@ -96,6 +96,8 @@ class ApplicationBuilder {
     compile_esql();
     application_->services_ = *options_.services;
     application_->services_.set(&application_->context_);
+    application_->policies_ = options_.policies;
+    if (application_->policies_) application_->services_.set(application_->policies_.get());
     if (!application_->program_->has_errors()) {
       application_->runtime_ = std::make_unique<nodes::common::EsqlRuntime>(
           application_->program_, application_->names_, options_.services->find<value::TimeZone>());

@@ -18,6 +18,7 @@
 #include "nodes/common/api_documents.h"
 #include "nodes/common/application.h"
 #include "nodes/common/esql_runtime.h"
+#include "nodes/common/policies.h"
 #include "nodes/rest/rest_api.h"
 
 namespace millstream::ace {
@@ -29,6 +30,8 @@ struct BuildOptions {
   nodes::common::DriveMapping drives;
   Overrides* overrides = nullptr;            // of overrides files; never null
   const flow::Services* services = nullptr;  // of the process; never null
+  // Null: there are none. Shared with the applications, which keep those they were built with.
+  std::shared_ptr<nodes::common::Policies> policies;
   bool checks_unused_subflows = false;       // for `check`: build also what no flow refers to
   std::set<std::string> reported;            // places with a diagnostic, kept by the builder
 };
@@ -64,6 +67,7 @@ class Application {
   std::shared_ptr<base::NameTable> names_;
   nodes::common::Application context_;
   flow::Services services_;
+  std::shared_ptr<nodes::common::Policies> policies_;  // see BuildOptions; may be null
   std::unique_ptr<nodes::common::ApiDocuments> documents_;
   // Null unless it is a REST API; shared with replies that are still to be checked.
   std::shared_ptr<nodes::rest::RestApi> rest_api_;

@@ -294,6 +294,38 @@ constexpr Topic kTopics[] = {
      "{0} nodes have no table '{1}' that this server knows.\n"
      "\n"
      "Error, found while loading. The reference page of the node lists its tables.\n"},
+    {"error", "MS1036", "{0} is '{1}', which does not name a policy.",
+     "{0} is '{1}', which does not name a policy.\n"
+     "\n"
+     "Error, found while loading. Write {PolicyProject}:PolicyName, or the name alone for a policy of the default policy project.\n"},
+    {"error", "MS1037", "{0} names the policy '{1}', which is not in the policy project '{2}'.",
+     "{0} names the policy '{1}', which is not in the policy project '{2}'.\n"
+     "\n"
+     "Error, found while loading. Deploy the policy project with the flow, or give its path too. A name without a project is looked for in the default policy project: Defaults/policyProject of server.conf.yaml, else DefaultPolicies.\n"},
+    {"error", "MS1038", "{0} names the policy '{1}' of type {2}, where one of type {3} is needed (it is in {4}).",
+     "{0} names the policy '{1}' of type {2}, where one of type {3} is needed (it is in {4}).\n"
+     "\n"
+     "Error, found while loading. Name a policy of the right type.\n"},
+    {"error", "MS1039", "There is another policy '{0}', in {1}, line {2}.",
+     "There is another policy '{0}', in {1}, line {2}.\n"
+     "\n"
+     "Error, found while loading. Remove one of the two, or rename it.\n"},
+    {"error", "MS1040", "The property '{0}' of the policy '{1}' does not accept '{2}': {3}.",
+     "The property '{0}' of the policy '{1}' does not accept '{2}': {3}.\n"
+     "\n"
+     "Error, found while loading. Correct the value in the .policyxml file.\n"},
+    {"error", "MS1041", "{0} policies have no property '{1}' that this server knows; the policy '{3}' sets it to '{2}'.",
+     "{0} policies have no property '{1}' that this server knows; the policy '{3}' sets it to '{2}'.\n"
+     "\n"
+     "Error, found while loading. Remove it, or leave it empty: docs/guide/https.md has the properties that work.\n"},
+    {"error", "MS1042", "The policy '{0}' changes scheme, host and port only; the path '{1}' of its endpointUrl has no effect.",
+     "The policy '{0}' changes scheme, host and port only; the path '{1}' of its endpointUrl has no effect.\n"
+     "\n"
+     "Warning, found while loading. Leave the path out. It comes from the node's URL, or from LocalEnvironment.Destination.HTTP.RequestURL.\n"},
+    {"error", "MS1043", "The security profile '{0}' ({1}) is not supported: {2} Use Default Propagation, No Security, or a SecurityProfiles policy that asks nobody.",
+     "The security profile '{0}' ({1}) is not supported: {2} Use Default Propagation, No Security, or a SecurityProfiles policy that asks nobody.\n"
+     "\n"
+     "Error, found while loading. Profiles work that take the identity along and ask nobody: Default Propagation, No Security, and SecurityProfiles policies with authentication, authorization and mapping NONE. Set one of them by an override, and let a gateway in front of the server or the flow itself do the check.\n"},
     {"error", "MS1050", "Cannot read '{0}': {1}.",
      "Cannot read '{0}': {1}.\n"
      "\n"
@@ -369,7 +401,7 @@ constexpr Topic kTopics[] = {
     {"error", "MS1122", "{0}: the reference '{1}' cannot be followed: {2}.",
      "{0}: the reference '{1}' cannot be followed: {2}.\n"
      "\n"
-     "Error, found while loading. References point into the same document, as in #/components/schemas/Order. Put what other files hold into it.\n"},
+     "Error, found while loading. References point into the document (#/components/schemas/Order) or, relative to the file they stand in, into another JSON or YAML file of the same project (models/order.json#/Order). URLs and paths that leave the project are not followed.\n"},
     {"error", "MS1123", "{0}: the operationId '{1}' is used before, at {2}.",
      "{0}: the operationId '{1}' is used before, at {2}.\n"
      "\n"
@@ -394,6 +426,14 @@ constexpr Topic kTopics[] = {
      "The operation '{0}' cannot be called: its path parameter '{1}' has no value.\n"
      "\n"
      "Error, MessageException. Give the parameter an expression on the node, or set LocalEnvironment.Destination.REST.Request.Parameters.\n"},
+    {"error", "MS1129", "{0}: bodies of the media type '{1}' are not checked against their schema.",
+     "{0}: bodies of the media type '{1}' are not checked against their schema.\n"
+     "\n"
+     "Warning, found while loading. JSON, XML, form and plain text bodies are checked. Describe the body in one of them, or check it in the flow.\n"},
+    {"error", "MS1130", "{0}: security names the scheme '{1}', which the document does not define.",
+     "{0}: security names the scheme '{1}', which the document does not define.\n"
+     "\n"
+     "Error, found while loading. Define it in components/securitySchemes (Swagger 2.0: securityDefinitions), or correct the name.\n"},
     {"error", "MS1200", "The text '{0}' is not a {1}: {2}.",
      "The text '{0}' is not a {1}: {2}.\n"
      "\n"
@@ -550,6 +590,10 @@ constexpr Topic kTopics[] = {
      "HTTPS needs a key and a certificate, and none are configured.\n"
      "\n"
      "Error, found while loading. Name a PEM or PKCS#12 file with KeystoreFile of ResourceManagers/HTTPSConnector in server.conf.yaml, or with --https-keystore.\n"},
+    {"error", "MS1372", "The credentials '{0}' have no API key.",
+     "The credentials '{0}' have no API key.\n"
+     "\n"
+     "Error, SecurityException. Add apiKey to the entry in the Credentials section of server.conf.yaml, or take apiKeyName out of the policy.\n"},
     {"error", "MS1400", "The encoding '{0}' of the XML document is not known.",
      "The encoding '{0}' of the XML document is not known.\n"
      "\n"
@@ -882,6 +926,14 @@ constexpr Topic kTopics[] = {
      "'{0}' is taken for the routine '{1}', whose name differs in case\n"
      "\n"
      "Warning, found while loading. Write the name as it is declared.\n"},
+    {"error", "MS1629", "the file has {0} bytes; at most 8388608 are compiled",
+     "the file has {0} bytes; at most 8388608 are compiled\n"
+     "\n"
+     "Error, found while loading. Split the file; an application and its libraries have at most 64 MiB of ESQL together.\n"},
+    {"error", "MS1630", "a NUL byte: the file is no ESQL text, or is in UTF-16; save it as UTF-8",
+     "a NUL byte: the file is no ESQL text, or is in UTF-16; save it as UTF-8\n"
+     "\n"
+     "Error, found while loading. Save the file as UTF-8, or remove it from the project when it is no ESQL.\n"},
     {"error", "MS1640", "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'.",
      "The text of EVAL cannot be run: {3} (line {1}, column {2}, {4}). The text is: '{0}'.\n"
      "\n"
@@ -1278,6 +1330,10 @@ constexpr Topic kTopics[] = {
      "Row {0} of the filter table: {1}\n"
      "\n"
      "Error, found while loading. Each row has an XPath expression and the name of one of the node's output terminals. $TABLE_COLUMN is a column of the query.\n"},
+    {"error", "MS1878", "The operation '{0}' needs a credential, and the request has none: {1}.",
+     "The operation '{0}' needs a credential, and the request has none: {1}.\n"
+     "\n"
+     "Error, MessageException. Send what the API's OpenAPI document demands under security. Only that it is there is looked at, not whether it is right.\n"},
     {"error", "MS1880", "No operation of this API has the path '{0}'.",
      "No operation of this API has the path '{0}'.\n"
      "\n"
@@ -1290,10 +1346,10 @@ constexpr Topic kTopics[] = {
      "The operation '{0}' is not implemented.\n"
      "\n"
      "Error, MessageException. Give the operation a subflow in the REST API project; a Label node of the generated flow then has its name.\n"},
-    {"error", "MS1883", "The request is not valid: {0}.",
-     "The request is not valid: {0}.\n"
+    {"error", "MS1883", "The request to the operation '{0}' is not valid: {1}.",
+     "The request to the operation '{0}' is not valid: {1}.\n"
      "\n"
-     "Error, MessageException. The API's OpenAPI document says what a request of this operation has to look like.\n"},
+     "Error, MessageException. The API's OpenAPI document says what a request of this operation has to look like; file and line of it are in parentheses.\n"},
     {"error", "MS1884", "The operation '{0}' does not take a body of the media type '{1}'; it takes {2}.",
      "The operation '{0}' does not take a body of the media type '{1}'; it takes {2}.\n"
      "\n"
@@ -1606,6 +1662,22 @@ constexpr Topic kTopics[] = {
      "'{0}' of {1} does not run: the one that was deployed to {2} does.\n"
      "\n"
      "Warning, found while loading. What is deployed to a server with a work directory outlives the server. Undeploy it, or remove its folder, to run the one in the path.\n"},
+    {"error", "MS2030", "The property '{0}' of the policy '{1}' does nothing here.",
+     "The property '{0}' of the policy '{1}' does nothing here.\n"
+     "\n"
+     "Warning, found while loading. docs/guide/https.md has the properties of listener policies that work. Leave the others empty.\n"},
+    {"error", "MS2031", "{0} names the policy '{1}', which nothing uses.",
+     "{0} names the policy '{1}', which nothing uses.\n"
+     "\n"
+     "Warning, found while loading. HTTPConnector and HTTPSConnector are the default policies that this server reads.\n"},
+    {"error", "MS2032", "{0} names the security profile '{1}' for all flows, which is not supported.",
+     "{0} names the security profile '{1}' for all flows, which is not supported.\n"
+     "\n"
+     "Error, found while loading. Set securityProfileName of the flows or nodes that need it, in the flow or by an override; profiles that ask LDAP, WS-Trust or another service are refused there, too.\n"},
+    {"error", "MS2033", "The listener goes on with its {0} as of the start; the change holds when the server starts again.",
+     "The listener goes on with its {0} as of the start; the change holds when the server starts again.\n"
+     "\n"
+     "Warning, found while loading. Ports, addresses and CORS settings do not change while the server runs; keys, certificates and what clients must show do.\n"},
     {"error", "MS2046", "The options of a get say more than one thing about message properties: {0}.",
      "The options of a get say more than one thing about message properties: {0}.\n"
      "\n"
@@ -1698,6 +1770,10 @@ constexpr Topic kTopics[] = {
      "The properties of a message cannot be read at byte {0}: {1}.\n"
      "\n"
      "Error, RecoverableException. They were stored by another program, or damaged. Verify the queue manager's files.\n"},
+    {"error", "MS2425", "'{0}' cannot be a topic string: {1}.",
+     "'{0}' cannot be a topic string: {1}.\n"
+     "\n"
+     "Error, RecoverableException. Topic strings are UTF-8 of at most 10240 characters; a pattern has at most 100 wildcards.\n"},
     {"error", "MS2442", "'{0}' cannot be the name of a message property: {1}.",
      "'{0}' cannot be the name of a message property: {1}.\n"
      "\n"
@@ -1762,6 +1838,14 @@ constexpr Topic kTopics[] = {
      "'{0}' in the stored definition of '{1}' is not known.\n"
      "\n"
      "Error, found while loading. A newer program has written the data directory. Run that one.\n"},
+    {"error", "MS2600", "The header of a stored message cannot be read: {0}.",
+     "The header of a stored message cannot be read: {0}.\n"
+     "\n"
+     "Error, FatalException. The message is intact in the data directory, but this program cannot read its header. Run the version that wrote it.\n"},
+    {"error", "MS2601", "A stored definition of queue manager {0} cannot be read: kind {1}, name '{2}'.",
+     "A stored definition of queue manager {0} cannot be read: kind {1}, name '{2}'.\n"
+     "\n"
+     "Error, FatalException. The data directory was written by a newer version, or is damaged. Run millstream qmgr verify.\n"},
     {"error", "MS2751", "The test has no back end for {0} {1}.",
      "The test has no back end for {0} {1}.\n"
      "\n"
@@ -1818,6 +1902,10 @@ constexpr Topic kTopics[] = {
      "There is no test project in '{0}'.\n"
      "\n"
      "Error, found while loading. A test project has a file testproject.descriptor.\n"},
+    {"error", "MS2990", "The topic tree has reached its limit of {0} {1}.",
+     "The topic tree has reached its limit of {0} {1}.\n"
+     "\n"
+     "Error, RecoverableException. Clear retained publications that nobody needs, and delete subscriptions that are left over.\n"},
     {"function", "ABS", "ABS(number)",
      "ABS(number)\n"
      "\n"
@@ -3202,8 +3290,8 @@ constexpr Topic kTopics[] = {
      "| `keyAlias` | string |  | Entry of the server's key store to identify with. |\n"
      "| `enableCRLCheck` | boolean | `false` | Refuse certificates that the server's revocation lists name. |\n"
      "| `securityIdentity` | string |  | Entry of type http in the server's Credentials. |\n"
-     "| `securityProfileName` | string |  | Security profile. Any other value than the default is refused at load: security profiles are not supported here. |\n"
-     "| `policyUrl` | string |  | Policy. Any other value than the default is refused at load: HTTPRequest policies are not supported yet. |\n"
+     "| `securityProfileName` | string |  | Default Propagation, or a SecurityProfiles policy that asks nobody and has propagation TRUE, sends the identity of Properties as basic credentials (or, of type OAuth or JWT, as a bearer token); other profiles are refused. Empty: that of the flow. |\n"
+     "| `policyUrl` | string |  | HTTPRequest policy ({Project}:Name): endpoint, credentials, API key, TLS, proxy and time-out; it wins over the node. |\n"
      "| `AddRequestToGroup` | boolean | `false` | Make the request part of a message group. Any other value than the default is refused at load: message groups (GroupScatter) are not supported yet. |\n"
      "| `GroupRequestFolderName` | string |  | Folder of the answer in the group; used with AddRequestToGroup. Accepted, without effect. |\n"
      "| `GroupRequestTimeout` | string |  | Time-out in the group; used with AddRequestToGroup. Accepted, without effect. |\n"
@@ -3343,7 +3431,7 @@ constexpr Topic kTopics[] = {
      "| `parserXmlnscUseForXmlnsDomain` | boolean | `false` | Use the XMLNSC parser where XMLNS is named. |\n"
      "| `additionalInstances` | integer | `0` | Instances of the node's own pool; those of the flow count. Accepted, without effect. |\n"
      "| `componentLevel` | string |  | flow or node: whose instances are used. Accepted, without effect. |\n"
-     "| `securityProfileName` | string |  | Default Propagation puts basic or bearer credentials into the Identity fields of Properties; profiles that ask LDAP, WS-Trust or another service are refused. |\n"
+     "| `securityProfileName` | string |  | Default Propagation, or a SecurityProfiles policy that asks nobody and has propagation TRUE, puts basic or bearer credentials into the Identity fields of Properties; profiles that ask LDAP, WS-Trust or another service are refused. Empty: that of the flow. |\n"
      "| `identityType` | string |  | Kind of identity token that a security profile would check. Accepted, without effect. |\n"
      "| `identityTokenLocation` | string |  | Place of the identity token. Accepted, without effect. |\n"
      "| `identityPasswordLocation` | string |  | Place of the password. Accepted, without effect. |\n"
@@ -3440,9 +3528,9 @@ constexpr Topic kTopics[] = {
      "| `keyAlias` | string |  | Entry of the server's key store to identify with; empty: the first, if there is a key store. |\n"
      "| `enableCRLCheck` | boolean | `false` | Refuse certificates that the server's revocation lists name, and those without a list. |\n"
      "| `sslCRL` | boolean | `false` | The same as enableCRLCheck. |\n"
-     "| `securityProfileName` | string |  | Default Propagation sends the identity of Properties as basic credentials (or, of type OAuth or JWT, as a bearer token); other profiles are refused. |\n"
+     "| `securityProfileName` | string |  | Default Propagation, or a SecurityProfiles policy that asks nobody and has propagation TRUE, sends the identity of Properties as basic credentials (or, of type OAuth or JWT, as a bearer token); other profiles are refused. Empty: that of the flow. |\n"
      "| `securityIdentity` | string |  | Entry of type http in the server's Credentials that is sent as basic credentials or bearer token. |\n"
-     "| `policyUrl` | string |  | HTTPRequest policy. Any other value than the default is refused at load: HTTPRequest policies are not supported yet. |\n"
+     "| `policyUrl` | string |  | HTTPRequest policy ({Project}:Name): endpoint, credentials, API key, TLS, proxy and time-out; it wins over the node. |\n"
      "| `validateTiming` | `deferred`, `immediate`, `complete` | `deferred` | When the answer is parsed: when it is needed, or at once. |\n"
      "| `validateMaster` | `none`, `content`, `contentAndValue`, `inherit` | `none` | Validation against the message model. `content` is refused at load: validation against a message model is not supported yet. `contentAndValue` is refused at load: validation against a message model is not supported yet. |\n"
      "| `validateFailureAction` | string |  | What happens when validation fails. Accepted, without effect. |\n"
@@ -3572,7 +3660,7 @@ constexpr Topic kTopics[] = {
      "| `accept` | string | `*/*` | Accept header. |\n"
      "| `contentType` | string | `$iib:determineFromInputMessage` | Content-Type header; by default that of the message. |\n"
      "| `dataLocation` | field ref | `$Body` | What is sent as the body. |\n"
-     "| `policyUrl` | string |  | Policy. Any other value than the default is refused at load: policies of REST requests are not supported yet. |\n"
+     "| `policyUrl` | string |  | HTTPRequest policy ({Project}:Name): endpoint, credentials, API key, TLS, proxy and time-out; it wins over the node. |\n"
      "| `name` | string |  | Title in the Toolkit. Accepted, without effect. |\n"
      "| `asyncResponseCorrelator` | string |  | The same text as asyncRequestCorrelator of the response node. Required. |\n"
      "| `AddRequestToGroup` | boolean | `false` | Make the request part of a group. Any other value than the default is refused at load: message groups are not supported yet. |\n"
@@ -3690,7 +3778,7 @@ constexpr Topic kTopics[] = {
      "| `accept` | string | `*/*` | Accept header. |\n"
      "| `contentType` | string | `$iib:determineFromInputMessage` | Content-Type header; by default that of the message. |\n"
      "| `dataLocation` | field ref | `$Body` | What is sent as the body. |\n"
-     "| `policyUrl` | string |  | Policy. Any other value than the default is refused at load: policies of REST requests are not supported yet. |\n"
+     "| `policyUrl` | string |  | HTTPRequest policy ({Project}:Name): endpoint, credentials, API key, TLS, proxy and time-out; it wins over the node. |\n"
      "| `name` | string |  | Title in the Toolkit. Accepted, without effect. |\n"
      "| `contentTypeHandling` | boolean | `true` | The answer's Content-Type chooses the parser, unless messageDomainProperty is set. |\n"
      "| `resultDataLocation` | field ref | `$ResultRoot` | The part of the answer that is wanted. |\n"

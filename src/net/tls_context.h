@@ -33,6 +33,7 @@ struct TlsServerSettings {
   TlsClientAuth client_auth = TlsClientAuth::kNone;
   TlsChoice choice;
   bool offers_http2 = true;
+  bool operator==(const TlsServerSettings&) const = default;
 };
 
 struct TlsClientSettings {
@@ -42,6 +43,8 @@ struct TlsClientSettings {
   TlsChoice choice;
   bool checks_host_name = true;
   bool checks_revocation = false;  // also without CRL files: then nothing passes
+  // A certificate that has signed itself will do, unless something else is wrong with it.
+  bool accepts_self_signed = false;
 };
 
 class TlsContext {

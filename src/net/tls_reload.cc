@@ -25,24 +25,24 @@ std::string file_stamps(const std::vector<std::string>& paths) {
   return out;
 }
 
-std::vector<std::string> TlsServer::files() const {
-  std::vector<std::string> out = settings_.crl_files;
-  out.push_back(settings_.keystore.path);
-  out.push_back(settings_.truststore.path);
+std::vector<std::string> TlsServer::files(const TlsServerSettings& settings) {
+  std::vector<std::string> out = settings.crl_files;
+  out.push_back(settings.keystore.path);
+  out.push_back(settings.truststore.path);
   return out;
 }
 
 Result<std::shared_ptr<TlsServer>> TlsServer::create(TlsServerSettings settings) {
   std::shared_ptr<TlsServer> made(new TlsServer);
   made->settings_ = std::move(settings);
-  made->stamps_ = file_stamps(made->files());
+  made->stamps_ = file_stamps(files(made->settings_));
   made->context_ = MS_TRY(TlsContext::create_server(made->settings_));
   return made;
 }
 
 bool TlsServer::reload() {
   std::lock_guard lock(reload_mutex_);
-  std::string found = file_stamps(files());
+  std::string found = file_stamps(files(settings_));
   if (found == stamps_) return false;
   stamps_ = std::move(found);
   auto made = TlsContext::create_server(settings_);
@@ -53,6 +53,15 @@ bool TlsServer::reload() {
   std::atomic_store(&context_, std::move(made).take_value());
   base::log_info("The keys and certificates of the HTTPS listener have been read anew.");
   return true;
+}
+
+Status TlsServer::configure(TlsServerSettings settings) {
+  std::lock_guard lock(reload_mutex_);
+  std::string stamps = file_stamps(files(settings));
+  std::atomic_store(&context_, MS_TRY(TlsContext::create_server(settings)));
+  settings_ = std::move(settings);
+  stamps_ = std::move(stamps);
+  return {};
 }
 
 std::shared_ptr<const TlsContext> TlsServer::current(int64_t now_ns) {

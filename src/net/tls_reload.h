@@ -26,13 +26,14 @@ class TlsServer : public std::enable_shared_from_this<TlsServer> {
   std::shared_ptr<const TlsContext> current(int64_t now_ns);
   // Looks now, and says whether there is a new context.
   bool reload();
-  const TlsServerSettings& settings() const { return settings_; }
+  // Other settings, for new connections. After an error the former ones hold. Blocking.
+  Status configure(TlsServerSettings settings);
 
  private:
   TlsServer() = default;
-  std::vector<std::string> files() const;
+  static std::vector<std::string> files(const TlsServerSettings& settings);
 
-  TlsServerSettings settings_;
+  TlsServerSettings settings_;                 // under reload_mutex_
   std::shared_ptr<const TlsContext> context_;  // by atomic_load and atomic_store
   std::atomic<int64_t> next_check_ns_{0};
   std::mutex reload_mutex_;  // one look at a time; never waited for on a reactor

@@ -298,10 +298,15 @@ ChangeReport ApplicationHost::change(std::unique_ptr<Sources> sources, ChangeRep
         configure_databases(sources->work_folder, sources->workspace,
                             input_.databases ? *input_.databases : sql::DataSources::process(),
                             scope.is_strict ? report.diagnostics : said_already, true);
-    if (scope.is_strict && !has_databases) {
+    const bool has_listeners = !scope.is_strict || apply_policies(*sources, report.diagnostics);
+    if (scope.is_strict && !(has_databases && has_listeners)) {
       report.status = base::make_error(errors::kNothingChanged);
       refuse_change(report);
     }
+  }
+  if (report.status.ok() && on_changed_settings) {
+    report.status = on_changed_settings(sources->conf, report.diagnostics);
+    if (!report.status.ok()) refuse_change(report);
   }
   if (report.status.ok() && report.has_changed()) {
     const int64_t switch_start_ns = host_now_ns();

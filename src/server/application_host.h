@@ -70,6 +70,8 @@ class ApplicationHost {
 
   // Called once by start(), before anything is built.
   std::function<void(const ServerConf&)> on_settings;
+  // Called at each change, before the switch, on the worker. An error ends the change.
+  std::function<Status(const ServerConf&, base::Diagnostics&)> on_changed_settings;
   // Builds and starts what the input names, on the calling thread. `is_changeable`: changes will
   // follow, so that applications have to know what they were built from.
   Status start(bool is_partial, bool is_changeable, base::Diagnostics& diagnostics);

@@ -12,12 +12,9 @@ using format::YamlNode;
 
 class CorsReader {
  public:
-  CorsReader(const std::string& file, const YamlNode& section, std::string connector,
+  CorsReader(const std::string& file, const YamlNode& section, const std::string& path,
              base::Diagnostics& diagnostics)
-      : file_(file),
-        section_(section),
-        connector_(std::move(connector)),
-        diagnostics_(diagnostics) {}
+      : file_(file), section_(section), path_(path), diagnostics_(diagnostics) {}
 
   // Null when it is absent or has no value.
   const YamlNode* find(const char* key) const {
@@ -50,14 +47,13 @@ class CorsReader {
 
  private:
   void refuse(const YamlNode& node, const char* key, const char* wanted) const {
-    const std::string name = "ResourceManagers/" + connector_ + "/" + key;
-    Status status = base::make_error(errors::kBadSetting, {name, node.text, wanted});
+    Status status = base::make_error(errors::kBadSetting, {path_ + "/" + key, node.text, wanted});
     diagnostics_.error(status.error(), {file_, node.line, node.column});
   }
 
   const std::string& file_;
   const YamlNode& section_;
-  const std::string connector_;
+  const std::string& path_;
   base::Diagnostics& diagnostics_;
 };
 
@@ -67,7 +63,13 @@ void apply_cors(const std::string& file, const YamlNode& root, const char* conne
                 nodes::http::CorsSettings& out, base::Diagnostics& diagnostics) {
   const YamlNode* section = root.find_path({"ResourceManagers", connector});
   if (!section || !section->is_mapping()) return;
-  const CorsReader reader(file, *section, connector, diagnostics);
+  apply_cors_section(file, *section, std::string("ResourceManagers/") + connector, out,
+                     diagnostics);
+}
+
+void apply_cors_section(const std::string& file, const YamlNode& section, const std::string& path,
+                        nodes::http::CorsSettings& out, base::Diagnostics& diagnostics) {
+  const CorsReader reader(file, section, path, diagnostics);
   reader.read_boolean("CORSEnabled", out.is_enabled);
   reader.read_boolean("CORSAllowCredentials", out.allows_credentials);
   reader.read_text("CORSExposeHeaders", out.exposed_headers);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "ace/policies.h"
 #include "io/file.h"
 #include "server/database_conf.h"
 #include "server/errors_gen.h"
@@ -81,6 +82,7 @@ ace::BuildOptions build_options(Sources& sources, const BuildPlan& plan) {
   options.drives.default_root = io::join_path(options.work_path, "drives");
   options.overrides = &sources.overrides;
   options.services = plan.services;
+  options.policies = ace::read_policies(sources.workspace, sources.conf.policies.project);
   options.checks_unused_subflows = plan.checks_everything;
   return options;
 }
@@ -143,7 +145,7 @@ std::unique_ptr<Sources> load_sources(const DeploymentInput& input, base::Diagno
   auto sources = std::make_unique<Sources>();
   sources->work_folder = work_folder_of(input);
   if (!has_good_work_folder(sources->work_folder, diagnostics)) return nullptr;
-  sources->conf = read_work_folder(sources->work_folder, sources->overrides, diagnostics);
+  sources->file_conf = read_work_folder(sources->work_folder, sources->overrides, diagnostics);
   for (const std::string& file : input.override_files) {
     add_override_file(file, sources->overrides, diagnostics);
   }
@@ -153,8 +155,14 @@ std::unique_ptr<Sources> load_sources(const DeploymentInput& input, base::Diagno
   const bool has_databases = configure_databases(
       sources->work_folder, sources->workspace,
       input.databases ? *input.databases : sql::DataSources::process(), diagnostics, is_change);
-  sources->has_bad_settings = has_bad_files || !has_databases;
+  const bool has_listeners = apply_policies(*sources, diagnostics);
+  sources->has_bad_settings = has_bad_files || !has_databases || !has_listeners;
   return sources;
+}
+
+bool apply_policies(Sources& sources, base::Diagnostics& diagnostics) {
+  sources.conf = sources.file_conf;
+  return apply_listener_policies(sources.workspace, sources.work_folder, sources.conf, diagnostics);
 }
 
 uint64_t hash_settings(const DeploymentInput& input, const std::string& work_folder) {

@@ -31,7 +31,8 @@ struct DeploymentInput {
 // What paths and work directory hold, before anything is compiled.
 struct Sources {
   std::string work_folder;  // that of the input, or found among its paths; may be empty
-  ServerConf conf;
+  ServerConf conf;          // with what the listeners' policies say
+  ServerConf file_conf;     // without
   ace::Overrides overrides;
   ace::Workspace workspace;
   uint64_t settings_hash = 0;  // of all files with settings and overrides, when they are hashed
@@ -45,6 +46,8 @@ std::string work_folder_of(const DeploymentInput& input);
 // (`is_change`), data sources stay what they are when their settings are bad.
 std::unique_ptr<Sources> load_sources(const DeploymentInput& input, base::Diagnostics& diagnostics,
                                       bool is_change = false);
+// Reads the listeners' policies again, after the workspace has changed. False: there were errors.
+bool apply_policies(Sources& sources, base::Diagnostics& diagnostics);
 // Of server.conf.yaml and everything that overrides properties.
 uint64_t hash_settings(const DeploymentInput& input, const std::string& work_folder);
 

@@ -45,5 +45,13 @@ inline constexpr base::ErrorCode kEmptyArchive{"MS2017", 2017, base::ExceptionKi
     "There is nothing to deploy in {0}."};
 inline constexpr base::ErrorCode kHiddenByDeployed{"MS2021", 2021, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
     "'{0}' of {1} does not run: the one that was deployed to {2} does."};
+inline constexpr base::ErrorCode kIdlePolicyProperty{"MS2030", 2030, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "The property '{0}' of the policy '{1}' does nothing here."};
+inline constexpr base::ErrorCode kIdleDefaultPolicy{"MS2031", 2031, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "{0} names the policy '{1}', which nothing uses."};
+inline constexpr base::ErrorCode kDefaultSecurityProfile{"MS2032", 2032, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "{0} names the security profile '{1}' for all flows, which is not supported."};
+inline constexpr base::ErrorCode kListenerStays{"MS2033", 2033, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "The listener goes on with its {0} as of the start; the change holds when the server starts again."};
 
 }  // namespace millstream::server::errors

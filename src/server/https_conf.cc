@@ -202,4 +202,26 @@ void finish_https_conf(const std::string& work_folder, HttpsConf& conf) {
   }
 }
 
+void apply_https_connector(const std::string& file, const YamlNode& node, const std::string& path,
+                           const std::string& work_folder, HttpsConf& conf,
+                           base::Diagnostics& diagnostics) {
+  const Section section{file, &node, path, diagnostics};
+  if (section.find("KeystoreFile")) conf.tls.keystore = {};
+  if (section.find("TruststoreFile")) conf.tls.truststore = {};
+  const net::TlsServerSettings before = conf.tls;
+  apply_connector(section, conf);
+  net::TlsServerSettings& now = conf.tls;
+  auto finish = [&](const char* kind, const net::TlsFile& old, net::TlsFile& store) {
+    if (store.password != old.password) resolve_password(conf, kind, store.password);
+    if (store.path != old.path) resolve_path(work_folder, store.path);
+  };
+  finish("keystore", before.keystore, now.keystore);
+  finish("truststore", before.truststore, now.truststore);
+  if (now.keystore.key_password != before.keystore.key_password) {
+    resolve_password(conf, "keystorekey", now.keystore.key_password);
+  }
+  if (now.crl_files == before.crl_files) return;
+  for (std::string& list : now.crl_files) resolve_path(work_folder, list);
+}
+
 }  // namespace millstream::server

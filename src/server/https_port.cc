@@ -20,6 +20,17 @@ void HttpsPort::configure(nodes::http::HttpListener& listener, const HttpsConf& 
   listener.set_secure_opener([this] { return want(); });
 }
 
+Status HttpsPort::reconfigure(const HttpsConf& conf) {
+  std::lock_guard lock(mutex_);
+  if (conf.tls == settings_) return {};
+  if (tls_) {
+    if (conf.tls.keystore.path.empty()) return base::make_error(errors::kNoKeystore);
+    MS_TRY(tls_->configure(conf.tls));
+  }
+  settings_ = conf.tls;
+  return {};
+}
+
 Status HttpsPort::want() {
   std::lock_guard lock(mutex_);
   is_wanted_ = true;

@@ -22,6 +22,9 @@ class HttpsPort {
   // `address` likewise, or empty.
   void configure(nodes::http::HttpListener& listener, const HttpsConf& conf, int port,
                  const std::string& address);
+  // Other keys, certificates and demands on clients, for new connections. After an error the former
+  // ones hold. Port and address stay.
+  Status reconfigure(const HttpsConf& conf);
   // The server that listens is there: opens the port if somebody wants it.
   Status start(http::Server& server, const std::string& default_address);
   int port() const { return listener_ ? listener_->secure_port() : 0; }

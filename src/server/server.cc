@@ -82,6 +82,9 @@ Status Server::start_applications(const ServerOptions& options, base::Diagnostic
                                           conf.remote_calls, listener_, services_);
     observing = observe_flows(options, conf, diagnostics);
   };
+  host_->on_changed_settings = [this](const ServerConf& conf, base::Diagnostics& found) {
+    return reconfigure(conf, found);
+  };
   const bool is_changeable = options.admin_port != kNoAdminPort || options.is_watching;
   MS_TRY(host_->start(options.is_partial, is_changeable, diagnostics));
   MS_TRY(std::move(configured));
@@ -104,10 +107,30 @@ void Server::configure_https(const ServerOptions& options, const HttpsConf& conf
   listener_.set_body_bytes_max(options.body_bytes_max);
   // Flow tests have no ports of their own: all URLs are on the one that they use.
   listener_.set_has_one_port(options.hooks != nullptr);
+  https_keystore_ = options.https_keystore;
   HttpsConf own = conf;
-  if (!options.https_keystore.empty()) own.tls.keystore = {options.https_keystore, "", ""};
+  if (!https_keystore_.empty()) own.tls.keystore = {https_keystore_, "", ""};
   https_.configure(listener_, own, options.https_port,
                    options.host == "0.0.0.0" ? std::string() : options.host);
+}
+
+// A change of what the listeners are to be, by a policy or a file.
+Status Server::reconfigure(const ServerConf& conf, base::Diagnostics& diagnostics) {
+  HttpsConf own = conf.https;
+  if (!https_keystore_.empty()) own.tls.keystore = {https_keystore_, "", ""};
+  MS_TRY(https_.reconfigure(own));
+  const ServerConf& before = refused_conf_ ? *refused_conf_ : host_->conf();
+  auto warn = [&](const char* what) {
+    Status status = base::make_error(errors::kListenerStays, {what});
+    diagnostics.warning({}, status.error().code->id, status.error().text);
+  };
+  if (conf.http_port != before.http_port) warn("HTTP port");
+  if (conf.http_address != before.http_address) warn("HTTP address");
+  if (conf.https.port != before.https.port) warn("HTTPS port");
+  if (conf.https.address != before.https.address) warn("HTTPS address");
+  if (conf.cors != before.cors || conf.secure_cors != before.secure_cors) warn("CORS settings");
+  refused_conf_ = conf;
+  return {};
 }
 
 // Before anything is built, so that every flow is watched from its first message on.

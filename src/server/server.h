@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -91,6 +92,7 @@ class Server {
   Server() = default;
   Status start_applications(const ServerOptions& options, base::Diagnostics& diagnostics);
   void configure_https(const ServerOptions& options, const HttpsConf& conf);
+  Status reconfigure(const ServerConf& conf, base::Diagnostics& diagnostics);
   Status listen(const ServerOptions& options);
   Status listen_for_admin(const ServerOptions& options, base::Diagnostics& diagnostics);
   void add_admin_routes();
@@ -108,6 +110,8 @@ class Server {
   HttpsPort https_;
   std::unique_ptr<ApplicationHost> host_;
   const ServerHooks* hooks_ = nullptr;
+  std::string https_keystore_;        // of the command line
+  std::optional<ServerConf> refused_conf_;  // listeners that a change wanted and did not get
   std::unique_ptr<net::ReactorPool> reactors_;
   std::unique_ptr<http::Server> http_;
   std::unique_ptr<admin::AdminServer> admin_;

@@ -16,7 +16,7 @@ namespace {
 using format::YamlNode;
 
 void refuse_setting(base::Diagnostics& diagnostics, const std::string& file, const YamlNode& node,
-                    const char* key, const char* wanted) {
+                    const std::string& key, const char* wanted) {
   Status status = base::make_error(errors::kBadSetting, {key, node.text, wanted});
   diagnostics.error(status.error(), {file, node.line, node.column});
 }
@@ -92,19 +92,8 @@ void apply_admin(const std::string& file, const YamlNode& root, ServerConf& conf
 void apply_file(const std::string& file, const YamlNode& root, ServerConf& conf,
                 base::Diagnostics& diagnostics) {
   if (const YamlNode* name = root.find("serverName")) conf.server_name = name->text;
-  if (const YamlNode* port =
-          root.find_path({"ResourceManagers", "HTTPConnector", "ListenerPort"})) {
-    std::optional<int64_t> number = port->as_integer();
-    if (number && *number >= 0 && *number <= 65535) {
-      conf.http_port = static_cast<int>(*number);
-    } else {
-      refuse_setting(diagnostics, file, *port, "ResourceManagers/HTTPConnector/ListenerPort",
-                     "a number from 0 to 65535");
-    }
-  }
-  if (const YamlNode* address =
-          root.find_path({"ResourceManagers", "HTTPConnector", "ListenerAddress"})) {
-    conf.http_address = address->text;
+  if (const YamlNode* connector = root.find_path({"ResourceManagers", "HTTPConnector"})) {
+    apply_http_connector(file, *connector, "ResourceManagers/HTTPConnector", conf, diagnostics);
   }
   if (const YamlNode* resolves = root.find("resolveUserVariableEnvVars")) {
     const std::optional<bool> is_on = resolves->as_bool();
@@ -125,6 +114,7 @@ void apply_file(const std::string& file, const YamlNode& root, ServerConf& conf,
   apply_cors(file, root, "HTTPConnector", conf.cors, diagnostics);
   apply_cors(file, root, "HTTPSConnector", conf.secure_cors, diagnostics);
   apply_callable_conf(file, root, conf.remote_calls, diagnostics);
+  apply_policy_conf(file, root, conf.policies, diagnostics);
   if (const YamlNode* own = root.find("Millstream")) apply_own(file, *own, conf, diagnostics);
 }
 
@@ -151,6 +141,21 @@ bool has_override_extension(std::string_view path) {
 }
 
 }  // namespace
+
+void apply_http_connector(const std::string& file, const YamlNode& section, const std::string& path,
+                          ServerConf& conf, base::Diagnostics& diagnostics) {
+  if (const YamlNode* port = section.find("ListenerPort")) {
+    std::optional<int64_t> number = port->as_integer();
+    if (number && *number >= 0 && *number <= 65535) {
+      conf.http_port = static_cast<int>(*number);
+    } else if (!port->is_null()) {
+      refuse_setting(diagnostics, file, *port, path + "/ListenerPort", "a number from 0 to 65535");
+    }
+  }
+  if (const YamlNode* address = section.find("ListenerAddress")) {
+    if (!address->is_null()) conf.http_address = address->text;
+  }
+}
 
 ServerConf read_work_folder(const std::string& folder, ace::Overrides& overrides,
                             base::Diagnostics& diagnostics) {

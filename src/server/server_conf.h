@@ -16,6 +16,7 @@
 #include "nodes/http/cors.h"
 #include "observe/settings.h"
 #include "server/https_conf.h"
+#include "server/policy_conf.h"
 
 namespace millstream::server {
 
@@ -30,11 +31,16 @@ struct ServerConf {
   bool resolves_environment = false;  // resolveUserVariableEnvVars
   observe::Settings observe;          // Statistics, OpenTelemetry, traceNodeLevel, ActivityLog
   nodes::callable::RemoteCallSettings remote_calls;  // Millstream/CallableFlows
-  HttpsConf https;  // HTTPSConnector, JVM, Credentials, forceServerHTTPS
+  HttpsConf https;          // HTTPSConnector, JVM, Credentials, forceServerHTTPS
+  PolicyDefaults policies;  // Defaults/policyProject, Defaults/Policies
   nodes::http::CorsSettings cors, secure_cors;  // CORS keys of HTTPConnector, HTTPSConnector
   std::map<char, std::string> drives;           // Millstream/Drives: {C: /srv/c}
 };
 
+// The port and address of an HTTPConnector section, which messages call `path`.
+void apply_http_connector(const std::string& file, const format::YamlNode& section,
+                          const std::string& path, ServerConf& conf,
+                          base::Diagnostics& diagnostics);
 // Reads what is there; a missing file is no error. Property overrides go to `overrides`.
 ServerConf read_work_folder(const std::string& folder, ace::Overrides& overrides,
                             base::Diagnostics& diagnostics);

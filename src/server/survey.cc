@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "ace/config_xml.h"
 #include "ace/flow_file.h"
 #include "ace/known_nodes.h"
+#include "ace/policies.h"
 #include "esql/program.h"
 #include "io/file.h"
 #include "nodes/registry.h"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMappingType = "ComIbmMSLMapping";
 // Types of policies that something reads.
-constexpr std::string_view kPolicyTypes[] = {"ActivityLog", "JDBCProviders"};
+constexpr std::string_view kPolicyTypes[] = {"JDBCProviders"};
 constexpr size_t kTextMax = 100;  // of a message in the table
 
 bool is_word_char(char c) {
@@ -266,26 +266,21 @@ class PlaceSurvey {
     }
   }
 
+  // Complete: something reads policies of its type, and all it says is understood.
   void look_at_policies(const ace::Resource& r) {
-    Result<std::string> bytes = r.read();
-    Result<ace::ConfigDocument> document =
-        bytes.ok() ? ace::parse_config_xml(bytes.value(), r.file())
-                   : Result<ace::ConfigDocument>(Status(bytes.take_error()));
-    if (!document.ok()) {
+    nodes::common::Policies policies;
+    Status status = ace::add_policies_of(r, "", policies);
+    if (!status.ok()) {
       survey_.policies.add(false);
-      survey_.add_gap("artifact", "unreadable policy", document.error().text, {r.file(), 0, 0});
+      survey_.add_gap("artifact", "unreadable policy", status.error().text, {r.file(), 0, 0});
       return;
     }
-    for (const auto& policy : document.value().root->children) {
-      if (policy->local != "policy") continue;
-      const std::string_view type = policy->attribute("policyType");
-      const bool is_used = std::find(std::begin(kPolicyTypes), std::end(kPolicyTypes), type) !=
-                           std::end(kPolicyTypes);
-      survey_.policies.add(is_used);
-      if (!is_used) {
-        survey_.add_gap("artifact", "policy of type " + std::string(type), "nothing reads it",
-                        policy->position);
-      }
+    for (const nodes::common::Policy& policy : policies.all()) {
+      std::string why;
+      const bool is_complete = is_complete_policy(policy, why);
+      survey_.policies.add(is_complete);
+      if (is_complete) continue;
+      survey_.add_gap("artifact", "policy of type " + policy.type, cut(why), policy.position);
     }
   }
 

@@ -1,11 +1,21 @@
 """The other sides: web services with TLS, and a proxy that keeps a list of what it was asked."""
 import base64
+import functools
 import gzip
 import http.server
 import socket
 import ssl
 import threading
 import zlib
+
+
+BOMBS = {"/bomb": 31, "/bomb/zlib": 15, "/bomb/raw": -15}  # paths with zlib's window bits
+
+
+@functools.cache
+def bomb(path):
+    packer = zlib.compressobj(wbits=BOMBS[path])
+    return packer.compress(bytes(200 << 20)) + packer.flush()
 
 
 class Service(http.server.BaseHTTPRequestHandler):
@@ -30,8 +40,10 @@ class Service(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
-        if self.path == "/bomb":
-            body = gzip.compress(bytes(200 << 20))
+        if self.path == "/endless":
+            return self.send_endless()
+        if self.path in BOMBS:
+            body = bomb(self.path)
         elif self.path == "/gzip" and "gzip" in self.headers.get("Accept-Encoding", ""):
             body = gzip.compress(body)
         elif self.path == "/deflate":
@@ -39,7 +51,7 @@ class Service(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         if self.path in ("/bomb", "/gzip"):
             self.send_header("Content-Encoding", "gzip")
-        if self.path == "/deflate":
+        if self.path in ("/deflate", "/bomb/zlib", "/bomb/raw"):
             self.send_header("Content-Encoding", "deflate")
         self.send_header("Content-Type", "text/plain")
         self.send_header("Content-Length", str(len(body)))
@@ -54,6 +66,17 @@ class Service(http.server.BaseHTTPRequestHandler):
             self.send_header("X-Resumed", str(self.connection.session_reused))
         self.end_headers()
         self.wfile.write(body)
+
+    def send_endless(self):
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        chunk = b"10000\r\n" + bytes(65536) + b"\r\n"
+        try:
+            while True:
+                self.wfile.write(chunk)
+        except OSError:
+            self.close_connection = True
 
     do_GET = do_POST = do_PUT = handle_any
 

@@ -17,6 +17,22 @@ inline constexpr base::ErrorCode kPropertyTolerated{"MS1034", 1034, base::Except
     "The property '{0}' has the unknown value '{1}'; '{2}' is used, as the product does."};
 inline constexpr base::ErrorCode kTableUnknown{"MS1035", 1035, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "{0} nodes have no table '{1}' that this server knows."};
+inline constexpr base::ErrorCode kPolicyReference{"MS1036", 1036, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "{0} is '{1}', which does not name a policy."};
+inline constexpr base::ErrorCode kPolicyMissing{"MS1037", 1037, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "{0} names the policy '{1}', which is not in the policy project '{2}'."};
+inline constexpr base::ErrorCode kPolicyType{"MS1038", 1038, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "{0} names the policy '{1}' of type {2}, where one of type {3} is needed (it is in {4})."};
+inline constexpr base::ErrorCode kPolicyTwice{"MS1039", 1039, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "There is another policy '{0}', in {1}, line {2}."};
+inline constexpr base::ErrorCode kPolicyValue{"MS1040", 1040, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The property '{0}' of the policy '{1}' does not accept '{2}': {3}."};
+inline constexpr base::ErrorCode kPolicyProperty{"MS1041", 1041, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "{0} policies have no property '{1}' that this server knows; the policy '{3}' sets it to '{2}'."};
+inline constexpr base::ErrorCode kPolicyEndpointPath{"MS1042", 1042, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "The policy '{0}' changes scheme, host and port only; the path '{1}' of its endpointUrl has no effect."};
+inline constexpr base::ErrorCode kSecurityProfile{"MS1043", 1043, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The security profile '{0}' ({1}) is not supported: {2} Use Default Propagation, No Security, or a SecurityProfiles policy that asks nobody."};
 inline constexpr base::ErrorCode kDomainUnsupported{"MS1801", 1801, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The message domain '{0}' cannot be used here. {1}"};
 inline constexpr base::ErrorCode kBadLocation{"MS1802", 1802, base::ExceptionKind::kConfiguration, base::Severity::kError,
@@ -37,6 +53,8 @@ inline constexpr base::ErrorCode kNoRevocationLists{"MS1368", 1368, base::Except
     "Certificates are to be checked for revocation, but no revocation list is configured."};
 inline constexpr base::ErrorCode kNoCredentials{"MS1369", 1369, base::ExceptionKind::kSecurity, base::Severity::kError,
     "There are no credentials of type '{0}' with the name '{1}'."};
+inline constexpr base::ErrorCode kNoApiKey{"MS1372", 1372, base::ExceptionKind::kSecurity, base::Severity::kError,
+    "The credentials '{0}' have no API key."};
 inline constexpr base::ErrorCode kNoDataSource{"MS1870", 1870, base::ExceptionKind::kDatabase, base::Severity::kError,
     "The statement names no data source, and neither does the node."};
 

@@ -40,7 +40,8 @@ Result<std::shared_ptr<const net::TlsContext>> HttpClientSecurity::context_for(
     const HttpTlsChoice& wanted) {
   const std::string key = wanted.choice.protocol + '\n' + wanted.choice.ciphers + '\n' +
                           wanted.choice.key_alias + '\n' + (wanted.checks_host_name ? 'h' : '-') +
-                          (wanted.checks_revocation ? 'r' : '-');
+                          (wanted.checks_revocation ? 'r' : '-') +
+                          (wanted.accepts_self_signed ? 's' : '-');
   if (ContextPtr known = find(key)) return known;
   net::TlsClientSettings settings;
   settings.keystore = settings_.keystore;
@@ -48,6 +49,7 @@ Result<std::shared_ptr<const net::TlsContext>> HttpClientSecurity::context_for(
   settings.choice = wanted.choice;
   settings.checks_host_name = wanted.checks_host_name;
   settings.checks_revocation = wanted.checks_revocation;
+  settings.accepts_self_signed = wanted.accepts_self_signed;
   settings.crl_files = settings_.crl_files;
   Result<ContextPtr> made = ContextPtr();
   net::run_blocking([&] { made = net::TlsContext::create_client(settings); });

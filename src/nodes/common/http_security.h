@@ -27,6 +27,7 @@ struct HttpTlsChoice {
   net::TlsChoice choice;
   bool checks_host_name = false;
   bool checks_revocation = false;
+  bool accepts_self_signed = false;
   bool operator==(const HttpTlsChoice&) const = default;
 };
 

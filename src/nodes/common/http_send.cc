@@ -128,12 +128,27 @@ Result<std::unique_ptr<HttpSender>> HttpSender::create(HttpSendSettings settings
     }
     MS_TRY(made->security_->context_for(s.tls));
   }
-  if (!s.security_identity.empty() &&
-      (!made->credentials_ ||
-       !made->credentials_->find_identity(s.identity_kind, s.security_identity))) {
-    return base::make_error(errors::kNoCredentials, {s.identity_kind, s.security_identity});
-  }
+  MS_TRY(made->check_identity());
   return made;
+}
+
+const Credential* HttpSender::find_identity() const {
+  return credentials_ && !settings_.security_identity.empty()
+             ? credentials_->find_identity(settings_.identity_kind, settings_.security_identity)
+             : nullptr;
+}
+
+Status HttpSender::check_identity() const {
+  if (settings_.security_identity.empty()) return {};
+  const Credential* known = find_identity();
+  if (!known) {
+    return base::make_error(errors::kNoCredentials,
+                            {settings_.identity_kind, settings_.security_identity});
+  }
+  if (!settings_.api_key_name.empty() && known->api_key.empty()) {
+    return base::make_error(errors::kNoApiKey, {settings_.security_identity});
+  }
+  return {};
 }
 
 HttpCall HttpSender::new_call() const {
@@ -224,17 +239,12 @@ Result<millstream::http::Proxy> HttpSender::make_proxy(const HttpCall& call) con
 }
 
 // What the flow has set wins, then the message's identity, the URL, the node's identity.
-Status HttpSender::set_credentials(const HttpCall& call, ClientRequest& request) const {
-  if (request.headers.has("Authorization")) return {};
+void HttpSender::set_credentials(const HttpCall& call, ClientRequest& request) const {
+  if (request.headers.has("Authorization")) return;
   std::string user_info = !call.user_info.empty() ? call.user_info : call.url.user_info;
   std::string token = call.bearer_token;
-  if (token.empty() && user_info.empty() && !settings_.security_identity.empty() && credentials_) {
-    const Credential* known =
-        credentials_->find_identity(settings_.identity_kind, settings_.security_identity);
-    if (!known) {
-      return base::make_error(errors::kNoCredentials,
-                              {settings_.identity_kind, settings_.security_identity});
-    }
+  const Credential* known = find_identity();
+  if (token.empty() && user_info.empty() && known) {
     token = known->token;
     if (token.empty() && !known->user.empty()) user_info = known->user + ":" + known->password;
   }
@@ -243,10 +253,42 @@ Status HttpSender::set_credentials(const HttpCall& call, ClientRequest& request)
   } else if (!user_info.empty()) {
     request.headers.add("Authorization", "Basic " + base::base64_encode(user_info));
   }
-  return {};
+}
+
+// For a request to somebody else.
+void HttpSender::drop_api_key(const HttpCall& call, const std::string& with_key,
+                              const std::string& packed, ClientRequest& request) const {
+  if (!settings_.api_key_in_body) {
+    request.headers.remove(settings_.api_key_name);
+  } else if (!request.body.empty() && !with_key.empty()) {
+    request.body = call.body;
+    if (!packed.empty()) request.headers.remove("Content-Encoding");
+  }
+}
+
+// A header field of that name that the flow has set wins. `body` holds what goes out then.
+void HttpSender::set_api_key(const HttpCall& call, std::string& body,
+                             ClientRequest& request) const {
+  const Credential* known = settings_.api_key_name.empty() ? nullptr : find_identity();
+  if (!known) return;
+  if (!settings_.api_key_in_body) {
+    if (!request.headers.has(settings_.api_key_name)) {
+      request.headers.add(settings_.api_key_name, known->api_key);
+    }
+  } else if (sends_body(call.method)) {
+    body = call.body;
+    body += (body.empty() ? "" : "&") + settings_.api_key_name + "=" +
+            millstream::http::percent_encode(known->api_key);
+    request.body = body;
+  }
 }
 
 Result<ClientResponse> HttpSender::send(HttpCall& call) const {
+  if (settings_.endpoint) {
+    call.url.is_https = settings_.endpoint->is_https;
+    call.url.host = settings_.endpoint->host;
+    call.url.port = settings_.endpoint->port;
+  }
   ClientRequest request;
   request.method = call.method;
   request.url = call.url;
@@ -260,18 +302,19 @@ Result<ClientResponse> HttpSender::send(HttpCall& call) const {
   if (call.timeout_ns > 0) {
     request.deadline_ns = net::Reactor::current()->refresh_now() + call.timeout_ns;
   }
-  std::string packed;
-  if (call.compression != Coding::kIdentity && !call.body.empty() &&
-      call.body.size() >= static_cast<size_t>(call.compression_bytes_min) &&
+  std::string with_key, packed;
+  set_api_key(call, with_key, request);
+  if (call.compression != Coding::kIdentity && !request.body.empty() &&
+      request.body.size() >= static_cast<size_t>(call.compression_bytes_min) &&
       !request.headers.has("Content-Encoding")) {
-    MS_TRY(millstream::http::compress(call.compression, call.body, packed));
+    MS_TRY(millstream::http::compress(call.compression, request.body, packed));
     request.body = packed;
     request.headers.set("Content-Encoding", millstream::http::coding_name(call.compression));
   }
   if (call.accepts_compressed && !request.headers.has("Accept-Encoding")) {
     request.headers.add("Accept-Encoding", "gzip, deflate");
   }
-  MS_TRY(set_credentials(call, request));
+  set_credentials(call, request);
   for (int redirects = 0;; ++redirects) {
     if (request.url.is_https && !request.tls)
       request.tls = MS_TRY(security_->context_for(call.tls));
@@ -297,6 +340,7 @@ Result<ClientResponse> HttpSender::send(HttpCall& call) const {
     if (!is_same_origin(next, request.url)) {
       request.headers.remove("Authorization");
       request.headers.remove("Host");
+      if (!settings_.api_key_name.empty()) drop_api_key(call, with_key, packed, request);
     }
     request.url = std::move(next);
     call.url = request.url;

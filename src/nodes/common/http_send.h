@@ -51,6 +51,11 @@ struct HttpSendSettings {
   std::string security_identity;
   std::string identity_kind = "http";
   std::string likely_url;  // when it is https, TLS settings are checked while loading
+  // Of a policy (nodes/common/http_policy.h). Scheme, host and port of `endpoint` are taken instead
+  // of those of every call; the API key is that of security_identity.
+  std::optional<millstream::http::Url> endpoint;
+  std::string api_key_name;  // empty: no API key is sent
+  bool api_key_in_body = false;
   size_t body_bytes_max = 64 * 1024 * 1024;
 };
 
@@ -96,7 +101,13 @@ class HttpSender {
  private:
   HttpSender() = default;
   Result<millstream::http::Proxy> make_proxy(const HttpCall& call) const;
-  Status set_credentials(const HttpCall& call, millstream::http::ClientRequest& request) const;
+  void set_credentials(const HttpCall& call, millstream::http::ClientRequest& request) const;
+  const Credential* find_identity() const;
+  Status check_identity() const;
+  void set_api_key(const HttpCall& call, std::string& body,
+                   millstream::http::ClientRequest& request) const;
+  void drop_api_key(const HttpCall& call, const std::string& with_key, const std::string& packed,
+                    millstream::http::ClientRequest& request) const;
 
   HttpSendSettings settings_;
   millstream::http::Coding compression_ = millstream::http::Coding::kIdentity;

@@ -1,12 +1,14 @@
-// The identity of a message: what securityProfileName of a node means, and the Identity fields of
-// the Properties folder. Profiles that ask an outside service (LDAP, WS-Trust, TFIM, Kerberos) are
-// refused while loading.
+// The identity of a message: what securityProfileName of a node or its flow means, and the Identity
+// fields of the Properties folder. Profiles that ask an outside service (LDAP, WS-Trust, TFIM,
+// Kerberos) are refused while loading.
 // Thread: that of the message; the checks while loading.
 #pragma once
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "flow/node.h"
+#include "nodes/common/policies.h"
 #include "tree/assembly.h"
 
 namespace millstream::nodes::common {
@@ -14,8 +16,13 @@ namespace millstream::nodes::common {
 // The profile that takes the identity along and checks nothing.
 inline constexpr std::string_view kPropagationProfile = "Default Propagation";
 
-// True for the profile above, false for none (also "No Security"); an error for all others.
-Result<bool> propagates_identity(std::string_view profile);
+// Whether the node takes the identity along: what its securityProfileName says, else that of the
+// flow. True for the profile above, false for none (also "No Security"), or as a SecurityProfiles
+// policy says that asks nobody; an error for all others.
+Result<bool> propagates_identity(const flow::NodeBuildContext& context);
+// The same of such a policy. `where` says who names it, `at` is the place.
+Result<bool> propagates_identity(const Policy& policy, std::string_view where,
+                                 const base::Position& at);
 
 struct Identity {
   std::string user_info;  // "user:password"

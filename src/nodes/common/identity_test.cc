@@ -2,22 +2,12 @@
 
 #include <doctest/doctest.h>
 
-#include "nodes/common/errors_gen.h"
 #include "nodes/common/http_send.h"
 #include "parsers/headers/properties.h"
 #include "tree/assembly.h"
 
 namespace millstream::nodes::common {
 namespace {
-
-TEST_CASE("identity: profiles without a service are understood, others are refused") {
-  CHECK_FALSE(propagates_identity("").value());
-  CHECK_FALSE(propagates_identity("No Security").value());
-  CHECK(propagates_identity("Default Propagation").value());
-  auto refused = propagates_identity("{Policies}:Ldap");
-  REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().code == &errors::kPropertyRefused);
-}
 
 TEST_CASE("http_send: words for compression") {
   using millstream::http::Coding;
@@ -61,6 +51,8 @@ TEST_CASE("http_send: what can be known before a message is checked while loadin
   credentials.add("http", "nobody", {"u", "p", "", ""});
   services.set(&credentials);
   CHECK(problem(s).empty());
+  s.api_key_name = "X-Key";
+  CHECK(problem(s) == "MS1372E");
 }
 
 }  // namespace

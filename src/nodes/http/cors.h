@@ -22,6 +22,7 @@ struct CorsSettings {
   std::string allowed_methods = "GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS";
   std::string allowed_headers =
       "Accept,Accept-Language,Content-Language,Content-Type,Authorization";
+  bool operator==(const CorsSettings&) const = default;
 };
 
 class Cors final : public millstream::http::ReplyFilter {

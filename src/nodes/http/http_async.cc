@@ -7,6 +7,8 @@
 #include "nodes/common/body.h"
 #include "nodes/common/http_answer.h"
 #include "nodes/common/http_observe.h"
+#include "nodes/common/http_policy.h"
+#include "nodes/common/identity.h"
 #include "nodes/http/errors_gen.h"
 #include "nodes/http/http_async_request_properties_gen.h"
 #include "nodes/http/http_async_response_properties_gen.h"
@@ -25,11 +27,13 @@ using AsyncAnswer = Result<ClientResponse>;
 class HttpAsyncRequest final : public flow::Node {
  public:
   HttpAsyncRequest(HttpAsyncRequestProperties properties, const common::Application& application,
-                   std::unique_ptr<common::HttpSender> sender, common::AsyncRequests* requests)
+                   std::unique_ptr<common::HttpSender> sender, common::AsyncRequests* requests,
+                   bool propagates_identity)
       : properties_(std::move(properties)),
         application_(application),
         sender_(std::move(sender)),
-        requests_(requests) {}
+        requests_(requests),
+        propagates_identity_(propagates_identity) {}
 
   Status evaluate(flow::Invocation& invocation, const tree::MessageAssembly& in, int) override {
     if (!requests_) return base::make_error(errors::kNoListener, {full_label()});
@@ -38,6 +42,11 @@ class HttpAsyncRequest final : public flow::Node {
     MS_TRY(read_request(invocation.context(), in, properties_.url_specifier, call));
     if (properties_.generate_default_http_headers) {
       add_default_headers(invocation.context(), in, call);
+    }
+    if (propagates_identity_) {
+      common::Identity identity = common::identity_to_send(in.root);
+      call.user_info = std::move(identity.user_info);
+      call.bearer_token = std::move(identity.bearer_token);
     }
     std::string body;
     if (sends_body(call.method)) MS_TRY(common::write_body(invocation.context(), in.root, body));
@@ -69,6 +78,7 @@ class HttpAsyncRequest final : public flow::Node {
   const common::Application& application_;
   const std::unique_ptr<common::HttpSender> sender_;
   common::AsyncRequests* const requests_;
+  const bool propagates_identity_;
 };
 
 class HttpAsyncResponse final : public common::AsyncResponseNode<ClientResponse> {
@@ -129,11 +139,14 @@ class HttpAsyncResponse final : public common::AsyncResponseNode<ClientResponse>
 Result<std::unique_ptr<flow::Node>> create_http_async_request(flow::NodeBuildContext& context) {
   HttpAsyncRequestProperties properties = MS_TRY(
       read_http_async_request_properties(context.definition.properties, context.diagnostics));
+  const bool propagates_identity = MS_TRY(common::propagates_identity(context));
+  common::HttpSendSettings settings = send_settings(properties);
+  MS_TRY(common::apply_http_policy(context, settings));
   std::unique_ptr<common::HttpSender> sender =
-      MS_TRY(common::HttpSender::create(send_settings(properties), context.services));
-  return std::unique_ptr<flow::Node>(
-      new HttpAsyncRequest(std::move(properties), *context.services.find<common::Application>(),
-                           std::move(sender), context.services.find<common::AsyncRequests>()));
+      MS_TRY(common::HttpSender::create(std::move(settings), context.services));
+  return std::unique_ptr<flow::Node>(new HttpAsyncRequest(
+      std::move(properties), *context.services.find<common::Application>(), std::move(sender),
+      context.services.find<common::AsyncRequests>(), propagates_identity));
 }
 
 Result<std::unique_ptr<flow::Node>> create_http_async_response(flow::NodeBuildContext& context) {

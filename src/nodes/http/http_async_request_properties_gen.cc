@@ -41,9 +41,7 @@ Result<HttpAsyncRequestProperties> read_http_async_request_properties(const flow
   reader.read_text("keyAlias", out.key_alias);
   reader.read_boolean("enableCRLCheck", out.enable_crl_check);
   reader.read_text("securityIdentity", out.security_identity);
-  reader.refuse_unless("securityProfileName", "", "security profiles are not supported here.");
   reader.read_text("securityProfileName", out.security_profile_name);
-  reader.refuse_unless("policyUrl", "", "HTTPRequest policies are not supported yet.");
   reader.read_text("policyUrl", out.policy_url);
   reader.refuse_unless("AddRequestToGroup", "false", "message groups (GroupScatter) are not supported yet.");
   reader.read_boolean("AddRequestToGroup", out.add_request_to_group);

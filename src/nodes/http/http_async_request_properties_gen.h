@@ -53,9 +53,12 @@ struct HttpAsyncRequestProperties {
   bool enable_crl_check = false;
   // Entry of type http in the server's Credentials.
   std::string security_identity;
-  // Security profile.
+  // Default Propagation, or a SecurityProfiles policy that asks nobody and has propagation
+  // TRUE, sends the identity of Properties as basic credentials (or, of type OAuth or JWT,
+  // as a bearer token); other profiles are refused. Empty: that of the flow.
   std::string security_profile_name;
-  // Policy.
+  // HTTPRequest policy ({Project}:Name): endpoint, credentials, API key, TLS, proxy and
+  // time-out; it wins over the node.
   std::string policy_url;
   // Make the request part of a message group.
   bool add_request_to_group = false;

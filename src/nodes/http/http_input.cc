@@ -510,8 +510,7 @@ Result<std::unique_ptr<flow::Node>> create_http_input(flow::NodeBuildContext& co
     context.names.intern_qname("", name);
   }
   body.folder_name = context.names.intern_qname("", body.folder);
-  const bool propagates_identity =
-      MS_TRY(common::propagates_identity(properties.security_profile_name));
+  const bool propagates_identity = MS_TRY(common::propagates_identity(context));
   auto* gate = context.services.find<common::RestGate>();
   if (gate && !gate->is_for(context.flow_definition.name)) gate = nullptr;
   return std::unique_ptr<flow::Node>(new HttpInput(std::move(properties), std::move(pattern),

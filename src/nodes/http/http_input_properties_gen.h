@@ -58,8 +58,9 @@ struct HttpInputProperties {
   bool parser_xmlnsc_build_tree_using_xml_schema = false;
   // Use the XMLNSC parser where XMLNS is named.
   bool parser_xmlnsc_use_for_xmlns_domain = false;
-  // Default Propagation puts basic or bearer credentials into the Identity fields of
-  // Properties; profiles that ask LDAP, WS-Trust or another service are refused.
+  // Default Propagation, or a SecurityProfiles policy that asks nobody and has propagation
+  // TRUE, puts basic or bearer credentials into the Identity fields of Properties; profiles
+  // that ask LDAP, WS-Trust or another service are refused. Empty: that of the flow.
   std::string security_profile_name;
 };
 

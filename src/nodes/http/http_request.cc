@@ -7,6 +7,7 @@
 #include "nodes/common/body.h"
 #include "nodes/common/http_answer.h"
 #include "nodes/common/http_observe.h"
+#include "nodes/common/http_policy.h"
 #include "nodes/common/identity.h"
 #include "nodes/common/location.h"
 #include "nodes/http/errors_gen.h"
@@ -164,10 +165,10 @@ Result<std::unique_ptr<flow::Node>> create_http_request(flow::NodeBuildContext& 
       MS_TRY(common::MessagePlace::parse(properties.response_msg_location_in_tree));
   common::MessagePlace error_location =
       MS_TRY(common::MessagePlace::parse(properties.error_msg_location_in_tree));
-  const bool propagates_identity =
-      MS_TRY(common::propagates_identity(properties.security_profile_name));
+  const bool propagates_identity = MS_TRY(common::propagates_identity(context));
   common::HttpSendSettings settings = send_settings(properties);
   settings.tls.checks_revocation |= properties.ssl_crl;
+  MS_TRY(common::apply_http_policy(context, settings));
   std::unique_ptr<HttpSender> sender =
       MS_TRY(HttpSender::create(std::move(settings), context.services));
   return std::unique_ptr<flow::Node>(

@@ -52,7 +52,6 @@ Result<HttpRequestProperties> read_http_request_properties(const flow::PropertyS
   reader.read_boolean("sslCRL", out.ssl_crl);
   reader.read_text("securityProfileName", out.security_profile_name);
   reader.read_text("securityIdentity", out.security_identity);
-  reader.refuse_unless("policyUrl", "", "HTTPRequest policies are not supported yet.");
   reader.read_text("policyUrl", out.policy_url);
   {
     static constexpr std::string_view kValues[] = {"deferred", "immediate", "complete"};

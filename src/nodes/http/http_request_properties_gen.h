@@ -82,13 +82,15 @@ struct HttpRequestProperties {
   bool enable_crl_check = false;
   // The same as enableCRLCheck.
   bool ssl_crl = false;
-  // Default Propagation sends the identity of Properties as basic credentials (or, of type
-  // OAuth or JWT, as a bearer token); other profiles are refused.
+  // Default Propagation, or a SecurityProfiles policy that asks nobody and has propagation
+  // TRUE, sends the identity of Properties as basic credentials (or, of type OAuth or JWT,
+  // as a bearer token); other profiles are refused. Empty: that of the flow.
   std::string security_profile_name;
   // Entry of type http in the server's Credentials that is sent as basic credentials or
   // bearer token.
   std::string security_identity;
-  // HTTPRequest policy.
+  // HTTPRequest policy ({Project}:Name): endpoint, credentials, API key, TLS, proxy and
+  // time-out; it wins over the node.
   std::string policy_url;
   // When the answer is parsed: when it is needed, or at once.
   ValidateTiming validate_timing = ValidateTiming::kDeferred;

@@ -40,7 +40,6 @@ Result<RestAsyncRequestProperties> read_rest_async_request_properties(const flow
   reader.read_text("accept", out.accept);
   reader.read_text("contentType", out.content_type);
   reader.read_text("dataLocation", out.data_location);
-  reader.refuse_unless("policyUrl", "", "policies of REST requests are not supported yet.");
   reader.read_text("policyUrl", out.policy_url);
   reader.ignore("name");
   reader.require("asyncResponseCorrelator");

@@ -57,7 +57,8 @@ struct RestAsyncRequestProperties {
   std::string content_type = "$iib:determineFromInputMessage";
   // What is sent as the body.
   std::string data_location = "$Body";
-  // Policy.
+  // HTTPRequest policy ({Project}:Name): endpoint, credentials, API key, TLS, proxy and
+  // time-out; it wins over the node.
   std::string policy_url;
   // The same text as asyncRequestCorrelator of the response node.
   std::string async_response_correlator;

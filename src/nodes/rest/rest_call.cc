@@ -5,6 +5,7 @@
 #include "nodes/common/api_documents.h"
 #include "nodes/common/body.h"
 #include "nodes/common/http_observe.h"
+#include "nodes/common/http_policy.h"
 #include "nodes/common/pause.h"
 #include "nodes/rest/errors_gen.h"
 
@@ -122,6 +123,7 @@ Result<std::unique_ptr<RestCaller>> RestCaller::create(RestCallSettings settings
   }
   MS_TRY(millstream::http::parse_url(settings.base_url));
   settings.send.likely_url = settings.base_url;
+  MS_TRY(common::apply_http_policy(context, settings.send));
   made->sender_ = MS_TRY(common::HttpSender::create(settings.send, context.services));
   made->credentials_ = context.services.find<common::Credentials>();
   made->settings_ = std::move(settings);

@@ -40,7 +40,6 @@ Result<RestRequestProperties> read_rest_request_properties(const flow::PropertyS
   reader.read_text("accept", out.accept);
   reader.read_text("contentType", out.content_type);
   reader.read_text("dataLocation", out.data_location);
-  reader.refuse_unless("policyUrl", "", "policies of REST requests are not supported yet.");
   reader.read_text("policyUrl", out.policy_url);
   reader.ignore("name");
   reader.read_boolean("contentTypeHandling", out.content_type_handling);

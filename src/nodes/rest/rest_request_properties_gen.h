@@ -62,7 +62,8 @@ struct RestRequestProperties {
   std::string content_type = "$iib:determineFromInputMessage";
   // What is sent as the body.
   std::string data_location = "$Body";
-  // Policy.
+  // HTTPRequest policy ({Project}:Name): endpoint, credentials, API key, TLS, proxy and
+  // time-out; it wins over the node.
   std::string policy_url;
   // The answer's Content-Type chooses the parser, unless messageDomainProperty is set.
   bool content_type_handling = true;
