@@ -8,7 +8,7 @@ build="g++ make cmake ninja-build ccache mold libboost-context1.81-dev libsimdjs
   libpcre2-dev python3 python3-yaml curl"
 test="doctest-dev libxml2-dev rapidjson-dev curl git tzdata openssl libsqliteodbc sqlite3
   odbc-postgresql postgresql python3-venv nghttp2-client
-  python3-prometheus-client"
+  python3-prometheus-client zsh fish"
 lint="clang-19 clang-tidy-19 clang-format-19"
 bench="libbenchmark-dev libpugixml-dev rapidjson-dev wrk nginx-light clang-19 libfuzzer-19-dev
   libclang-rt-19-dev valgrind libxml2-dev linux-perf"

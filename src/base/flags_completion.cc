@@ -207,8 +207,10 @@ std::string zsh_script(const ProgramSpec& program) {
          cases +
          "  esac\n"
          "}\n"
-         "compdef _millstream " +
-         name + "\n";
+         // Loaded by the first completion, the file itself is what completes it.
+         "if [[ $funcstack[1] == _millstream ]]; then _millstream \"$@\"; "
+         "else compdef _millstream " +
+         name + "; fi\n";
 }
 
 // ---------------------------------------------------------------- fish

@@ -299,6 +299,102 @@ def completion_for_other_shells_names_every_command(t):
             assert result.returncode == 0, result
 
 
+def path_with_binary(t):
+    folder = t.folder / "bin"
+    folder.mkdir(exist_ok=True)
+    if not (folder / "millstream").exists():
+        (folder / "millstream").symlink_to(t.binary)
+    return dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}")
+
+
+@test
+def fish_completes_commands_options_and_names(t):
+    if not shutil.which("fish"):
+        return
+    (t.folder / "ms.fish").write_text(t.call("completion", "fish").stdout)
+
+    def offers(line):
+        result = subprocess.run(["fish", "--no-config", "-c", f"source ms.fish; complete -C {shlex.quote(line)}"],
+                                capture_output=True, text=True, timeout=60, cwd=t.folder, env=path_with_binary(t))
+        assert result.returncode == 0 and result.stderr == "", result
+        return [x.split("\t")[0] for x in result.stdout.splitlines()]
+
+    assert offers("millstream des") == ["describe"]
+    assert offers("millstream check --su") == ["--summary"]
+    assert offers("millstream describe HTTPInp") == ["HTTPInput"]
+    assert offers("millstream describe BIP223") == ["BIP2230"]
+    assert offers("millstream payload --format x") == ["xml"]
+    assert offers("millstream list no") == ["nodes"]
+
+
+ZSH = r"""
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell 'PS1=; fpath=('$1' $fpath); autoload -U compinit; compinit -u -D; zstyle ":completion:*" list-colors ""'
+# Prints the whole of what is offered instead of completing, and a mark behind it.
+zpty -w shell 'compadd() { local -a got; builtin compadd -O got "$@"; print -rl -- "offer:"$^got; return 1 }
+  complete-word-and-tell() { zle complete-word; print -r -- END:; }
+  zle -N complete-word-and-tell; bindkey "^I" complete-word-and-tell; print READ""Y:'
+zpty -r -m shell out '*READY:*' || exit 3
+zpty -w -n shell $2$'\t'
+zpty -r -m shell out '*END:*' || exit 4
+print -r -- $out
+"""
+
+
+@test
+def zsh_completes_commands_options_and_names(t):
+    if not shutil.which("zsh"):
+        return
+    functions = t.folder / "functions"
+    functions.mkdir()
+    (functions / "_millstream").write_text(t.call("completion", "zsh").stdout)
+
+    def offers(line):
+        result = subprocess.run(["zsh", "-f", "-c", ZSH, "zsh", str(functions), line], capture_output=True, text=True,
+                                timeout=60, cwd=t.folder, env=dict(path_with_binary(t), TERM="dumb", HOME=str(t.folder)))
+        assert result.returncode == 0, result
+        return set(re.findall(r"offer:(\S+)", result.stdout))
+
+    assert "describe" in offers("millstream des")
+    assert "--summary" in offers("millstream check --su")
+    assert "HTTPInput" in offers("millstream describe HTTPInp")
+    assert "xml" in offers("millstream payload --format=x")
+    assert "nodes" in offers("millstream list no")
+
+
+@test
+def an_error_of_each_family_is_described(t):
+    """Families are the folders' ranges: all numbers that share their first digits."""
+    errors = t.call("list", "errors", "--names").stdout.split()
+    assert len(errors) > 300, len(errors)
+    families = {}
+    for name in errors:
+        families.setdefault(re.match(r"(BIP|MS)(\d+?)\d\d$", name).groups(), name)
+    assert len(families) > 25, sorted(families)
+    for name in families.values():
+        for spelling in (name, name.lower(), name + "E"):
+            result = t.call("describe", spelling)
+            assert result.returncode == 0 and result.stdout.startswith(f"{name} (error)"), (spelling, result)
+        assert len(result.stdout.strip().splitlines()) >= 3, result.stdout
+    for name in ("BIP9999999", "MS0", "BIP"):
+        result = t.call("describe", name)
+        assert result.returncode != 0 and name in result.stderr, result
+
+
+@test
+def lists_name_what_describe_explains(t):
+    for kind, count in (("nodes", 30), ("functions", 80), ("errors", 300)):
+        names = t.call("list", kind, "--names").stdout.split()
+        assert len(names) == len(set(names)) >= count, (kind, len(names))
+        for name in names[:: max(1, len(names) // 10)]:
+            result = t.call("describe", name)
+            assert result.returncode == 0 and name.split(".")[-1].upper() in result.stdout.upper(), (name, result)
+        document = json.loads(t.call("list", kind, "--json").stdout)
+        assert len(json.dumps(document)) > 1000
+    assert t.call("list", "queues").returncode == 2
+
+
 @test
 def a_property_is_described(t):
     result = t.call("describe", "HTTPInput.URLSpecifier")

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import support  # noqa: E402
-from support import FLOW, Collector, Context, eventually, parse_exposition, test  # noqa: E402
+from support import FLOW, Collector, Context, Project, eventually, module, parse_exposition, test  # noqa: E402
 
 # ---------------------------------------------------------------- metrics
 
@@ -61,6 +61,68 @@ def metrics_pass_the_parser_of_prometheus_client(t):
     assert families["millstream_http_client_requests"].samples[0].value == 1
     assert families["millstream_http_client_connections"].samples[0].value == 1
     assert sum(x.value for x in families["millstream_flow_messages"].samples) == 2
+
+
+@test
+def names_with_any_letter_are_labels(t):
+    """Quotes, backslashes, line ends and letters beyond ASCII come back from an independent parser."""
+    name = 'We"ird \\ Łódź'
+    label = 'Do "this"\\n\nthen {that="x"} ✓'
+    project = Project(t.folder, "App")
+    project.flow("Plain", [("in", "ComIbmWSInput", "In", {"URLSpecifier": "/App", "messageDomainProperty": "XMLNSC"}),
+                           ("do", "ComIbmCompute", label, {"computeExpression": "esql://routine/#M.Main"}),
+                           ("reply", "ComIbmWSReply", "Reply", {})], ["in.out -> do.in", "do.out -> reply.in"])
+    (t.folder / "App/Plain.msgflow").rename(t.folder / f"App/{name}.msgflow")
+    project.esql("Code", module("M", "SET OutputRoot = InputRoot; RETURN TRUE;"))
+    with t.server(t.folder / "App") as s:
+        assert s.post("/App")[0] == 200
+        text = s.metrics()
+    parse_exposition(text)
+    try:
+        from prometheus_client.parser import text_string_to_metric_families
+    except ImportError:
+        return "python3-prometheus-client is not installed"
+    families = {f.name: f for f in text_string_to_metric_families(text)}
+    sample = families["millstream_flow_messages"].samples[0]
+    assert sample.labels == {"application": "App", "flow": name} and sample.value == 1, sample
+    nodes = {x.labels["node"]: x for x in families["millstream_node_invocations"].samples}
+    assert label in nodes and nodes[label].labels["flow"] == name, list(nodes)
+
+
+@test
+def metrics_follow_the_conventions(t):
+    """What `promtool check metrics` looks at: help, units, suffixes, histograms."""
+    with Collector() as back_end, t.server(t.app(), t.calling_app(back_end.url + "/x"), "--otlp", back_end.url) as s:
+        s.post("/App")
+        s.post("/Caller")
+        text = s.metrics()
+    samples = parse_exposition(text)
+    types = dict(line.split(" ")[2:] for line in text.splitlines() if line.startswith("# TYPE "))
+    helps = dict(line.split(" ", 3)[2:] for line in text.splitlines() if line.startswith("# HELP "))
+    foreign_units = ("milliseconds", "_ms", "_us", "minutes", "hours", "kilobytes", "_mb", "_kb", "percent")
+    for name, kind in types.items():
+        assert re.fullmatch(r"(millstream|process)_[a-z0-9_]+", name), name
+        assert helps[name].strip() and helps[name].endswith("."), name
+        assert not any(name.removesuffix("_total").endswith(unit) for unit in foreign_units), name
+        assert not re.search("_(counter|gauge|histogram)(_|$)", name), name
+        assert (kind == "counter") == name.endswith("_total"), f"{name} is a {kind}"
+        if kind != "counter":
+            assert not name.endswith(("_count", "_sum", "_bucket")), name
+    histograms = [name for name, kind in types.items() if kind == "histogram"]
+    assert {"millstream_flow_duration_seconds", "millstream_http_client_duration_seconds"} <= set(histograms)
+    for name in histograms:
+        assert name.endswith("_seconds")
+        series = {}
+        for (sample, labels), value in samples.items():
+            if sample == name + "_bucket":
+                bound = float(re.search(r'le="([^"]+)"', labels).group(1))
+                series.setdefault(re.sub(r',?le="[^"]+"', "", labels), []).append((bound, value))
+        for labels, buckets in series.items():
+            assert [b for b, _ in buckets] == sorted({b for b, _ in buckets}), buckets
+            assert [v for _, v in buckets] == sorted(v for _, v in buckets), buckets
+            assert buckets[-1][0] == float("inf")
+            key = "" if labels == "{}" else labels
+            assert samples[name + "_count", key] == buckets[-1][1] and samples[name + "_sum", key] >= 0
 
 
 @test
