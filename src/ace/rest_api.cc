@@ -5,6 +5,7 @@
 #include "ace/config_xml.h"
 #include "ace/errors_gen.h"
 #include "base/ascii.h"
+#include "model/errors_gen.h"
 
 namespace millstream::ace {
 namespace {
@@ -102,6 +103,25 @@ void report_schema_problems(const model::ApiDocument& document, const std::strin
       diagnostics.warning(position, problem->code->id, problem->text);
     }
   }
+  for (const auto& warning : document.warnings()) {
+    if (!is_validating && warning->code == &model::errors::kUncheckedBody) continue;
+    diagnostics.warning(warning->position, warning->code->id, warning->text);
+  }
+}
+
+// What a document of `own` refers to: there, else in the other units.
+model::ProjectReader reader_beside(const Container* own, const std::vector<const Container*>& all) {
+  std::vector<const Container*> units = {own};
+  for (const Container* unit : all) {
+    if (unit != own) units.push_back(unit);
+  }
+  return [units = std::move(units)](const std::string& path) -> Result<model::ProjectFile> {
+    for (const Container* unit : units) {
+      const Resource* resource = unit->find(path);
+      if (resource) return model::ProjectFile{MS_TRY(resource->read()), resource->file()};
+    }
+    return base::make_error(errors::kDocumentNotFound, {path});
+  };
 }
 
 }  // namespace
@@ -120,7 +140,8 @@ nodes::common::ApiDocuments::Reader document_reader(std::vector<const Container*
     for (const Container* unit : units) {
       const Resource* resource = unit->find(plain);
       if (!resource) continue;
-      return nodes::common::ApiDocuments::File{MS_TRY(resource->read()), resource->file()};
+      return nodes::common::ApiDocuments::File{MS_TRY(resource->read()), resource->file(), plain,
+                                               reader_beside(unit, units)};
     }
     return base::make_error(errors::kDocumentNotFound, {path});
   };

@@ -23,5 +23,9 @@ inline constexpr base::ErrorCode kApiDocumentTooLarge{"MS1127", 1127, base::Exce
     "The document has more than {0} {1}."};
 inline constexpr base::ErrorCode kNoPathParameter{"MS1128", 1128, base::ExceptionKind::kMessage, base::Severity::kError,
     "The operation '{0}' cannot be called: its path parameter '{1}' has no value."};
+inline constexpr base::ErrorCode kUncheckedBody{"MS1129", 1129, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "{0}: bodies of the media type '{1}' are not checked against their schema."};
+inline constexpr base::ErrorCode kUnknownScheme{"MS1130", 1130, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "{0}: security names the scheme '{1}', which the document does not define."};
 
 }  // namespace millstream::model::errors

@@ -1,8 +1,10 @@
 #include "model/openapi.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/ascii.h"
+#include "model/errors_gen.h"
 #include "text/utf8.h"
 
 namespace millstream::model {
@@ -27,6 +29,14 @@ std::string decode_percent(std::string_view s) {
 
 bool is_json_media_type(std::string_view name) {
   return name == "application/json" || name.ends_with("+json") || name == "text/json";
+}
+
+bool is_xml_media_type(std::string_view name) {
+  return name == "application/xml" || name == "text/xml" || name.ends_with("+xml");
+}
+
+bool is_form_media_type(std::string_view name) {
+  return name == "application/x-www-form-urlencoded" || name == "multipart/form-data";
 }
 
 const Parameter* Operation::find_parameter(std::string_view name) const {
@@ -137,6 +147,55 @@ bool ApiDocument::match_segment(const std::vector<Piece>& pieces, size_t at, std
     out.parameters.resize(known);
   }
   return false;
+}
+
+// Each path once, with its operations; the most specific come first.
+Status ApiDocument::make_templates() {
+  std::map<std::string, std::string> shapes;  // without the names of parameters -> path
+  for (const Operation& operation : operations_) {
+    auto& all = templates_;
+    auto known = std::find_if(all.begin(), all.end(),
+                              [&](const auto& t) { return t.text == operation.path; });
+    if (known != all.end()) {
+      known->operations.push_back(&operation);
+      continue;
+    }
+    PathTemplate made;
+    made.text = operation.path;
+    made.operations.push_back(&operation);
+    std::string shape;
+    size_t pieces = 0;
+    const std::string& path = operation.path;
+    for (size_t start = 1; start <= path.size();) {
+      const size_t end = std::min(path.find('/', start), path.size());
+      std::vector<Piece> segment;
+      shape += '/';
+      for (size_t i = start; i < end;) {
+        const bool is_parameter = path[i] == '{';
+        const size_t stop = is_parameter ? path.find('}', i) : std::min(path.find('{', i), end);
+        segment.push_back(
+            {is_parameter ? path.substr(i + 1, stop - i - 1) : path.substr(i, stop - i),
+             is_parameter});
+        shape += is_parameter ? "{}" : segment.back().text;
+        i = stop + (is_parameter ? 1 : 0);
+      }
+      pieces += segment.size() + 1;
+      made.segments.push_back(std::move(segment));
+      start = end + 1;
+    }
+    if (pieces > kPathPiecesMax) {
+      return base::make_error_at(errors::kApiDocumentTooLarge, operation.source.position(),
+                                 {kPathPiecesMax, "parts in one path"});
+    }
+    auto [it, is_new] = shapes.try_emplace(shape, path);
+    if (!is_new) {
+      return base::make_error_at(errors::kDuplicatePath, operation.source.position(),
+                                 {pointer_step("#/paths", path), it->second});
+    }
+    all.push_back(std::move(made));
+  }
+  std::stable_sort(templates_.begin(), templates_.end(), is_more_specific);
+  return {};
 }
 
 PathMatch ApiDocument::match(std::string_view method, std::string_view path) const {

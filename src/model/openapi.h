@@ -1,6 +1,7 @@
 // OpenAPI documents (Swagger 2.0, OpenAPI 3.0 and 3.1; JSON or YAML) as what a server or a client
 // needs of them: operations by id and by request, their parameters, bodies and replies with
-// compiled schemas. $ref is followed within the document, recursive ones too.
+// compiled schemas. $ref is followed within the document and into other files of its project
+// (model/references.h), recursive ones too.
 //
 // What makes the document useless (no paths, two operations with one id, a reference to nothing in
 // a parameter) is an error; what only keeps schemas from being checked is in schema_problems().
@@ -42,16 +43,36 @@ struct Parameter {
   std::string description;
   const Schema* schema = nullptr;  // null: any text
   bool is_json = false;            // `content`: the text is a JSON document
+  DocumentPlace source = {};
+};
+
+// How a property of a form is sent.
+struct FormField {
+  std::string name;
+  std::vector<std::string> content_types;  // of a part; empty: any
+  std::vector<std::string> required_headers;
+  Parameter parameter;     // its style in application/x-www-form-urlencoded
+  bool has_style = false;  // the document names one
 };
 
 struct MediaType {
   std::string name;  // lower case, without parameters: "application/json", "text/*"
   const Schema* schema = nullptr;
+  std::vector<FormField> fields = {};     // of forms: one for each property of the schema
+  const json::Value* encoding = nullptr;  // what the document says of the fields
+  std::string pointer = {};
+  DocumentPlace source = {};
 };
+// Whether check_body() (model/body.h) does what the schema asks for.
+bool can_check_body(const MediaType& type);
+
 bool is_json_media_type(std::string_view name);
+bool is_xml_media_type(std::string_view name);
+bool is_form_media_type(std::string_view name);  // both kinds
 
 struct RequestBody {
   bool is_required = false;
+  DocumentPlace source = {};
   std::string description;
   std::vector<MediaType> media_types;
 };
@@ -60,18 +81,23 @@ struct ReplyHeader {
   std::string name;
   bool is_required = false;
   const Schema* schema = nullptr;
+  DocumentPlace source = {};
+  bool explodes = false;  // of an object: "a=1,b=2"
 };
 struct Reply {
   std::string status;  // "200", "4XX", "default"
+  DocumentPlace source = {};
   std::string description;
   std::vector<MediaType> media_types;
   std::vector<ReplyHeader> headers;
 };
 
 struct SecurityScheme {
-  enum class Kind : uint8_t { kApiKey, kBasic, kBearer, kOther };
+  // kBearer: OAuth 2 and OpenID Connect too. kHttp: another scheme of the Authorization header.
+  enum class Kind : uint8_t { kApiKey, kBasic, kBearer, kHttp, kOther };
   std::string name;
   Kind kind = Kind::kOther;
+  std::string http_scheme;                         // of kHttp: "Digest"
   ParameterPlace place = ParameterPlace::kHeader;  // of an API key
   std::string parameter;                           // its name
 };
@@ -89,7 +115,8 @@ struct Operation {
   std::vector<Parameter> parameters;  // those of the path too
   std::optional<RequestBody> body;
   std::vector<Reply> replies;
-  std::vector<SecurityRequirement> security;  // empty: none
+  std::vector<SecurityRequirement> security;  // empty: none; one of them: either will do
+  DocumentPlace source = {};
 
   const Parameter* find_parameter(std::string_view name) const;
   // By the exact status, then its class, then "default"; null when none fits.
@@ -117,6 +144,9 @@ class ApiDocument {
   // `file` is for error positions; YAML unless the text begins with '{'.
   static Result<std::shared_ptr<const ApiDocument>> parse(std::string text,
                                                           const std::string& file);
+  // The same of a file of a project, with the others that it refers to.
+  static Result<std::shared_ptr<const ApiDocument>> load(DocumentFile document,
+                                                         ProjectReader reader);
 
   Dialect dialect() const { return dialect_; }
   const std::string& title() const { return title_; }
@@ -136,9 +166,16 @@ class ApiDocument {
   const std::vector<std::unique_ptr<base::Error>>& schema_problems() const {
     return schemas_->problems();
   }
-  const std::string& source() const { return source_; }
-  bool is_yaml() const { return is_yaml_; }
-  const json::Value& root() const { return root_; }
+  // Bodies that have a schema but are of a kind that is not checked, and references of unused parts
+  // that cannot be followed.
+  const std::vector<std::unique_ptr<base::Error>>& warnings() const { return warnings_; }
+  // The document, then what it refers to.
+  const std::vector<std::unique_ptr<DocumentFile>>& files() const { return references_->files(); }
+  const std::string& source() const { return files()[0]->text; }
+  bool is_yaml() const { return files()[0]->is_yaml; }
+  const json::Value& root() const { return references_->root(); }
+  // The whole API in one: what other files hold is among the document's own components.
+  const json::Value& bundled_root() const { return bundle_.is_null() ? root() : bundle_; }
 
  private:
   friend class ApiLoader;
@@ -153,20 +190,30 @@ class ApiDocument {
     std::vector<const Operation*> operations;
   };
   ApiDocument() = default;
+  // Each path once, with its operations; the most specific come first.
+  Status make_templates();
   static bool is_more_specific(const PathTemplate& a, const PathTemplate& b);
   static bool match_segment(const std::vector<Piece>& pieces, size_t at, std::string_view text,
                             PathMatch& out, int& steps_left);
 
   Dialect dialect_ = Dialect::kOpenApi30;
-  std::string title_, version_, description_, base_path_, base_url_, source_;
-  bool is_yaml_ = false;
-  json::Value root_;
+  std::string title_, version_, description_, base_path_, base_url_;
   std::unique_ptr<References> references_;
+  std::vector<std::unique_ptr<json::Value>> made_schemas_;  // of Swagger 2.0's form fields
   std::unique_ptr<SchemaSet> schemas_;
+  std::vector<std::unique_ptr<base::Error>> warnings_;
+  json::Value bundle_;
   std::vector<Operation> operations_;
   std::vector<SecurityScheme> security_schemes_;
   std::vector<PathTemplate> templates_;  // most specific first
 };
+
+// The document with everything that its other files hold put into its components, and every
+// reference pointing there. Reads files that only unused parts refer to; a reference that cannot be
+// followed stays as it is and goes to `warnings`. An error when the result is too large.
+constexpr size_t kBundleValuesMax = 2'000'000;
+Result<json::Value> bundle_document(References& references, Dialect dialect,
+                                    std::vector<std::unique_ptr<base::Error>>& warnings);
 
 // YAML as the JSON it stands for: scalars by the core schema of YAML 1.2, lines kept.
 Result<json::Value> yaml_to_json(std::string_view text, const std::string& file);

@@ -2,6 +2,7 @@
 // operations, parameters, bodies, replies, security.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/ascii.h"
 #include "model/errors_gen.h"
@@ -40,13 +41,13 @@ void drop_last_slash(std::string& path) {
 
 class ApiLoader {
  public:
-  ApiLoader(ApiDocument& out, const std::string& file) : out_(out), file_(file) {}
+  explicit ApiLoader(ApiDocument& out)
+      : out_(out), root_(out.references_->root()), file_(out.references_->files()[0]->name) {}
 
   Status load() {
     MS_TRY(read_version());
-    out_.references_ = std::make_unique<References>(out_.root_);
     out_.schemas_ = std::make_unique<SchemaSet>(*out_.references_, out_.dialect_);
-    const json::Value& info = out_.root_.get("info");
+    const json::Value& info = root_.get("info");
     out_.title_ = info.get("title").as_string();
     const json::Value& version = info.get("version");
     out_.version_ = version.is_string() ? version.as_string() : json::write(version);
@@ -55,18 +56,26 @@ class ApiLoader {
     MS_TRY(read_security_schemes());
     MS_TRY(read_paths());
     out_.schemas_->finish();
-    return make_templates();
+    MS_TRY(finish_media_types());
+    json::Value bundle = MS_TRY(bundle_document(*out_.references_, out_.dialect_, out_.warnings_));
+    if (out_.files().size() > 1) out_.bundle_ = std::move(bundle);
+    return out_.make_templates();
   }
 
  private:
   bool is_2() const { return out_.dialect_ == Dialect::kSwagger2; }
-  base::Position at(const json::Value& v) const { return {file_, v.line(), v.line() ? 1u : 0u}; }
+  DocumentPlace place(const json::Value& v, const std::string& pointer) const {
+    return out_.references_->place_of(v, pointer);
+  }
+  base::Position at(const json::Value& v, const std::string& pointer) const {
+    return place(v, pointer).position();
+  }
   Status fail(const json::Value& v, const std::string& pointer, const char* what) const {
-    return base::make_error_at(errors::kBadApiDocument, at(v), {pointer, what});
+    return base::make_error_at(errors::kBadApiDocument, at(v, pointer), {pointer, what});
   }
 
   Status read_version() {
-    const json::Value& root = out_.root_;
+    const json::Value& root = root_;
     auto text_of = [](const json::Value& v) {
       return v.is_string() ? v.as_string() : v.is_number() ? json::write(v) : std::string();
     };
@@ -87,7 +96,7 @@ class ApiLoader {
   }
 
   void read_host() {
-    const json::Value& root = out_.root_;
+    const json::Value& root = root_;
     out_.base_path_ = root.get("basePath").as_string();
     if (!out_.base_path_.empty() && out_.base_path_[0] != '/') {
       out_.base_path_.insert(out_.base_path_.begin(), '/');
@@ -102,7 +111,7 @@ class ApiLoader {
   }
 
   void read_servers() {
-    const auto& servers = out_.root_.get("servers").items();
+    const auto& servers = root_.get("servers").items();
     if (servers.empty()) return;
     std::string url = servers[0].get("url").as_string();
     for (const json::Member& m : servers[0].get("variables").members()) {
@@ -128,16 +137,15 @@ class ApiLoader {
 
   // With $ref followed; `pointer` becomes that of the target.
   Result<const json::Value*> resolved(const json::Value& v, std::string& pointer) const {
-    Result<const json::Value*> target = out_.references_->resolve(v, pointer);
-    if (!target.ok()) target.error().position = at(v);
-    return target;
+    return out_.references_->resolve(v, pointer);
   }
 
   Status read_security_schemes() {
-    const json::Value& all = is_2() ? out_.root_.get("securityDefinitions")
-                                    : out_.root_.get("components").get("securitySchemes");
+    const json::Value& all =
+        is_2() ? root_.get("securityDefinitions") : root_.get("components").get("securitySchemes");
     for (const json::Member& m : all.members()) {
-      std::string pointer = pointer_step("#/components/securitySchemes", m.name);
+      std::string pointer =
+          pointer_step(is_2() ? "#/securityDefinitions" : "#/components/securitySchemes", m.name);
       const json::Value& v = *MS_TRY(resolved(m.value, pointer));
       SecurityScheme scheme;
       scheme.name = m.name;
@@ -154,6 +162,9 @@ class ApiLoader {
       } else if ((type == "http" && http == "bearer") || type == "oauth2" ||
                  type == "openIdConnect") {
         scheme.kind = SecurityScheme::Kind::kBearer;
+      } else if (type == "http" && !http.empty()) {
+        scheme.kind = SecurityScheme::Kind::kHttp;
+        scheme.http_scheme = v.get("scheme").as_string();
       }
       out_.security_schemes_.push_back(std::move(scheme));
     }
@@ -161,7 +172,7 @@ class ApiLoader {
   }
 
   Status read_paths() {
-    const json::Value* paths = out_.root_.find("paths");
+    const json::Value* paths = root_.find("paths");
     if (!paths || !paths->is_object()) {
       if (out_.dialect_ == Dialect::kOpenApi31 && !paths) return {};
       return base::make_error_at(errors::kNotAnApiDocument, {file_, 1, 1}, {"it has no \"paths\""});
@@ -170,33 +181,47 @@ class ApiLoader {
       if (m.name.starts_with("x-")) continue;
       std::string pointer = pointer_step("#/paths", m.name);
       if (!m.name.starts_with("/")) return fail(m.value, pointer, "a path begins with /");
+      const std::string own_pointer = pointer;
       const json::Value& item = *MS_TRY(resolved(m.value, pointer));
       for (const char* method : kMethods) {
-        const json::Value* operation = item.find(method);
-        if (operation) {
-          MS_TRY(read_operation(m.name, method, item, *operation, pointer_step(pointer, method)));
-        }
+        // What stands beside $ref wins over what the target has.
+        const json::Value* own = m.value.find(method);
+        const json::Value* operation = own ? own : item.find(method);
+        if (!operation) continue;
+        MS_TRY(read_operation({m.name, method, m.value, own_pointer, item, pointer}, *operation,
+                              pointer_step(own ? own_pointer : pointer, method)));
       }
     }
     return {};
   }
 
-  Status read_operation(const std::string& path, const char* method, const json::Value& item,
-                        const json::Value& v, const std::string& pointer) {
+  // Where an operation stands: `own` is the path's value in the document, `item` what it refers to.
+  struct PathItem {
+    const std::string& path;
+    const char* method;
+    const json::Value& own;
+    const std::string& own_pointer;
+    const json::Value& item;
+    const std::string& pointer;
+  };
+
+  Status read_operation(const PathItem& from, const json::Value& v, const std::string& pointer) {
+    const std::string& path = from.path;
     if (!v.is_object()) return fail(v, pointer, "an operation is an object");
     if (out_.operations_.size() >= ApiDocument::kOperationsMax) {
-      return base::make_error_at(errors::kApiDocumentTooLarge, at(v),
+      return base::make_error_at(errors::kApiDocumentTooLarge, at(v, pointer),
                                  {ApiDocument::kOperationsMax, "operations"});
     }
     Operation operation;
     operation.path = path;
-    operation.method = upper_ascii(method);
+    operation.method = upper_ascii(from.method);
+    operation.source = place(v, pointer);
     operation.id = v.get("operationId").as_string();
     operation.has_id = !operation.id.empty();
     if (!operation.has_id) operation.id = operation.method + " " + path;
     auto [it, is_new] = ids_.try_emplace(operation.id, pointer);
     if (!is_new) {
-      return base::make_error_at(errors::kDuplicateOperation, at(v),
+      return base::make_error_at(errors::kDuplicateOperation, at(v, pointer),
                                  {pointer, operation.id, it->second});
     }
     operation.summary = v.get("summary").as_string();
@@ -204,11 +229,14 @@ class ApiLoader {
     operation.is_deprecated = v.get("deprecated").as_bool();
     for (const json::Value& tag : v.get("tags").items()) operation.tags.push_back(tag.as_string());
     MS_TRY(read_parameters(v, pointer_step(pointer, "parameters"), operation));
-    MS_TRY(read_parameters(item, "#/paths/" + path + "/parameters", operation));
+    if (&from.own != &from.item) {
+      MS_TRY(read_parameters(from.own, pointer_step(from.own_pointer, "parameters"), operation));
+    }
+    MS_TRY(read_parameters(from.item, pointer_step(from.pointer, "parameters"), operation));
     MS_TRY(check_path_parameters(path, v, pointer, operation));
     if (!is_2()) MS_TRY(read_body(v, pointer, operation));
     MS_TRY(read_replies(v, pointer, operation));
-    read_security(v, operation);
+    read_security(v, pointer, operation);
     out_.operations_.push_back(std::move(operation));
     return {};
   }
@@ -221,7 +249,7 @@ class ApiLoader {
       std::string pointer = pointer_step(list_pointer, std::to_string(i));
       const json::Value& v = *MS_TRY(resolved(items[i], pointer));
       if (operation.parameters.size() >= ApiDocument::kParametersMax) {
-        return base::make_error_at(errors::kApiDocumentTooLarge, at(v),
+        return base::make_error_at(errors::kApiDocumentTooLarge, at(v, pointer),
                                    {ApiDocument::kParametersMax, "parameters in one operation"});
       }
       const std::string& in = v.get("in").as_string();
@@ -253,15 +281,16 @@ class ApiLoader {
                    {"query", ParameterPlace::kQuery, ParameterStyle::kForm},
                    {"header", ParameterPlace::kHeader, ParameterStyle::kSimple},
                    {"cookie", ParameterPlace::kCookie, ParameterStyle::kForm}};
-    const auto* place = std::find_if(std::begin(kPlaces), std::end(kPlaces),
+    const auto* found = std::find_if(std::begin(kPlaces), std::end(kPlaces),
                                      [&](const auto& e) { return in == e.in; });
-    if (place == std::end(kPlaces)) {
+    if (found == std::end(kPlaces)) {
       return fail(v, pointer, "the parameter is in none of path, query, header and cookie");
     }
     p.name = v.get("name").as_string();
     if (p.name.empty()) return fail(v, pointer, "the parameter has no name");
-    p.place = place->place;
-    p.style = place->style;
+    p.place = found->place;
+    p.style = found->style;
+    p.source = place(v, pointer);
     p.is_required = v.get("required").as_bool() || p.place == ParameterPlace::kPath;
     p.allows_empty = v.get("allowEmptyValue").as_bool();
     p.allows_reserved = v.get("allowReserved").as_bool();
@@ -279,7 +308,9 @@ class ApiLoader {
         p.is_json = is_json_media_type(bare_media_type(m.name));
         const json::Value* schema_of_content = m.value.find("schema");
         if (schema_of_content) {
-          p.schema = out_.schemas_->add(*schema_of_content, pointer_step(pointer, "content"));
+          p.schema = out_.schemas_->add(
+              *schema_of_content,
+              pointer_step(pointer_step(pointer_step(pointer, "content"), m.name), "schema"));
         }
         break;
       }
@@ -350,10 +381,13 @@ class ApiLoader {
                        std::vector<MediaType>& out) {
     for (const json::Member& m : content.members()) {
       MediaType type{bare_media_type(m.name), nullptr};
+      type.source = place(m.value, pointer);
       if (const json::Value* schema = m.value.find("schema")) {
         type.schema =
             out_.schemas_->add(*schema, pointer_step(pointer_step(pointer, m.name), "schema"));
       }
+      if (is_form_media_type(type.name)) type.encoding = m.value.find("encoding");
+      type.pointer = pointer_step(pointer, m.name);
       out.push_back(std::move(type));
     }
   }
@@ -365,6 +399,7 @@ class ApiLoader {
     const json::Value& target = *MS_TRY(resolved(*body, at));
     operation.body.emplace();
     operation.body->is_required = target.get("required").as_bool();
+    operation.body->source = place(target, at);
     operation.body->description = target.get("description").as_string();
     add_media_types(target.get("content"), pointer_step(at, "content"),
                     operation.body->media_types);
@@ -374,7 +409,7 @@ class ApiLoader {
   // consumes and produces, of the operation or the document; JSON when neither says.
   std::vector<std::string> media_types_2(const json::Value& operation_value, const char* key) {
     const json::Value* list = operation_value.find(key);
-    if (!list) list = out_.root_.find(key);
+    if (!list) list = root_.find(key);
     std::vector<std::string> out;
     if (list) {
       for (const json::Value& m : list->items()) out.push_back(bare_media_type(m.as_string()));
@@ -387,27 +422,59 @@ class ApiLoader {
     operation.body.emplace();
     operation.body->is_required = v.get("required").as_bool();
     operation.body->description = v.get("description").as_string();
-    const json::Value* schema = v.find("schema");
-    body_schema_2_ =
-        schema ? out_.schemas_->add(*schema, pointer_step(pointer, "schema")) : nullptr;
-    operation.body->media_types.push_back({"", body_schema_2_});  // named in read_replies
+    operation.body->source = place(v, pointer);
+    MediaType type;  // its names come in finish_body_2
+    type.pointer = pointer;
+    type.source = operation.body->source;
+    if (const json::Value* schema = v.find("schema")) {
+      type.schema = out_.schemas_->add(*schema, pointer_step(pointer, "schema"));
+    }
+    operation.body->media_types.push_back(std::move(type));
   }
 
-  // Form fields are parameters that the product does not parse: the body is only let through.
-  void read_form_field_2(const json::Value& v, const std::string&, Operation& operation) {
-    if (!operation.body) operation.body.emplace();
-    operation.body->is_required |= v.get("required").as_bool();
+  // The fields of a form are parameters, each its own schema.
+  void read_form_field_2(const json::Value& v, const std::string& pointer, Operation& operation) {
+    if (!operation.body) {
+      operation.body.emplace();
+      operation.body->source = place(v, pointer);
+      MediaType type;
+      type.pointer = pointer;
+      type.source = operation.body->source;
+      operation.body->media_types.push_back(std::move(type));
+    }
+    FormField field;
+    field.name = v.get("name").as_string();
+    field.parameter.name = field.name;
+    field.parameter.is_required = v.get("required").as_bool();
+    field.parameter.allows_empty = v.get("allowEmptyValue").as_bool();
+    field.has_style = true;
+    read_collection_format(v.get("collectionFormat").as_string(), field.parameter);
+    field.parameter.schema = out_.schemas_->add(v, pointer);
+    field.parameter.source = place(v, pointer);
+    operation.body->is_required |= field.parameter.is_required;
+    operation.body->media_types[0].fields.push_back(std::move(field));
+  }
+
+  // A body or form by `consumes`; a form only by the kinds of forms.
+  void finish_body_2(const json::Value& v, Operation& operation) {
+    const MediaType type = std::move(operation.body->media_types[0]);
+    operation.body->media_types.clear();
+    const bool is_form = !type.fields.empty();
+    std::vector<std::string> names = media_types_2(v, "consumes");
+    if (is_form) {
+      std::erase_if(names, [](const std::string& name) {
+        return !is_form_media_type(name) && name.find('*') == std::string::npos;
+      });
+      if (names.empty()) names = {"application/x-www-form-urlencoded", "multipart/form-data"};
+    }
+    for (std::string& name : names) {
+      operation.body->media_types.push_back(type);
+      operation.body->media_types.back().name = std::move(name);
+    }
   }
 
   Status read_replies(const json::Value& v, const std::string& pointer, Operation& operation) {
-    if (is_2() && operation.body) {
-      const Schema* schema =
-          operation.body->media_types.empty() ? nullptr : operation.body->media_types[0].schema;
-      operation.body->media_types.clear();
-      for (std::string& name : media_types_2(v, "consumes")) {
-        operation.body->media_types.push_back({std::move(name), schema});
-      }
-    }
+    if (is_2() && operation.body) finish_body_2(v, operation);
     const std::string list = pointer_step(pointer, "responses");
     for (const json::Member& m : v.get("responses").members()) {
       if (m.name.starts_with("x-")) continue;
@@ -416,12 +483,16 @@ class ApiLoader {
       Reply reply;
       reply.status = upper_ascii(m.name) == "DEFAULT" ? "default" : upper_ascii(m.name);
       reply.description = target.get("description").as_string();
+      reply.source = place(target, at);
       if (!is_2()) {
         add_media_types(target.get("content"), pointer_step(at, "content"), reply.media_types);
       } else if (const json::Value* schema = target.find("schema")) {
         const Schema* compiled = out_.schemas_->add(*schema, pointer_step(at, "schema"));
         for (std::string& name : media_types_2(v, "produces")) {
-          reply.media_types.push_back({std::move(name), compiled});
+          MediaType type{std::move(name), compiled};
+          type.pointer = at;
+          type.source = reply.source;
+          reply.media_types.push_back(std::move(type));
         }
       }
       MS_TRY(read_headers(target, at, reply));
@@ -434,7 +505,8 @@ class ApiLoader {
     for (const json::Member& m : v.get("headers").members()) {
       std::string at = pointer_step(pointer_step(pointer, "headers"), m.name);
       const json::Value& target = *MS_TRY(resolved(m.value, at));
-      ReplyHeader header{m.name, target.get("required").as_bool(), nullptr};
+      ReplyHeader header{m.name, target.get("required").as_bool(), nullptr, place(target, at)};
+      header.explodes = target.get("explode").as_bool();
       if (is_2()) {
         header.schema = out_.schemas_->add(target, at);
       } else if (const json::Value* schema = target.find("schema")) {
@@ -445,88 +517,95 @@ class ApiLoader {
     return {};
   }
 
-  void read_security(const json::Value& v, Operation& operation) {
+  void read_security(const json::Value& v, const std::string& pointer, Operation& operation) {
     const json::Value* list = v.find("security");
-    if (!list) list = out_.root_.find("security");
+    std::string list_pointer = pointer_step(list ? pointer : "#", "security");
+    if (!list) list = root_.find("security");
     if (!list) return;
     for (const json::Value& alternative : list->items()) {
       SecurityRequirement names;
-      for (const json::Member& m : alternative.members()) names.push_back(m.name);
+      for (const json::Member& m : alternative.members()) {
+        if (!out_.find_security_scheme(m.name)) {
+          out_.schemas_->add_problem(base::make_error_at(
+              errors::kUnknownScheme, at(alternative, list_pointer), {list_pointer, m.name}));
+        }
+        names.push_back(m.name);
+      }
       operation.security.push_back(std::move(names));
     }
   }
 
-  Status make_templates();
+  // What needs compiled schemas: the fields of forms, and which bodies cannot be checked.
+  Status finish_media_types() {
+    for (Operation& operation : out_.operations_) {
+      if (operation.body) MS_TRY(finish_media_types(operation.body->media_types));
+      for (Reply& reply : operation.replies) MS_TRY(finish_media_types(reply.media_types));
+    }
+    return {};
+  }
+  Status finish_media_types(std::vector<MediaType>& types) {
+    for (MediaType& type : types) {
+      if (is_form_media_type(type.name) && type.schema) MS_TRY(read_fields(type));
+      if (can_check_body(type) || !told_.insert(type.pointer + " " + type.name).second) continue;
+      out_.warnings_.push_back(base::make_error_at(errors::kUncheckedBody, type.source.position(),
+                                                   {type.pointer, type.name})
+                                   .take_error());
+    }
+    return {};
+  }
+
+  Status read_fields(MediaType& type) {
+    std::vector<const SchemaProperty*> properties;
+    collect_properties(*type.schema, properties);
+    for (const SchemaProperty* property : properties) {
+      FormField field;
+      field.name = property->name;
+      field.parameter.name = property->name;
+      field.parameter.schema = property->schema;
+      field.parameter.source = property->schema->place;
+      const std::string pointer = pointer_step(pointer_step(type.pointer, "encoding"), field.name);
+      if (const json::Value* v = type.encoding ? type.encoding->find(field.name) : nullptr) {
+        field.has_style = v->find("style") || v->find("explode");
+        MS_TRY(read_style(*v, pointer, field.parameter));
+        std::string_view names = v->get("contentType").as_string();
+        while (!names.empty()) {
+          const size_t comma = std::min(names.find(','), names.size());
+          field.content_types.push_back(bare_media_type(names.substr(0, comma)));
+          names.remove_prefix(std::min(comma + 1, names.size()));
+        }
+        for (const json::Member& m : v->get("headers").members()) {
+          std::string at = pointer_step(pointer_step(pointer, "headers"), m.name);
+          const json::Value& header = *MS_TRY(resolved(m.value, at));
+          if (header.get("required").as_bool()) field.required_headers.push_back(m.name);
+        }
+      }
+      type.fields.push_back(std::move(field));
+    }
+    return {};
+  }
 
   ApiDocument& out_;
+  const json::Value& root_;
   const std::string& file_;
-  const Schema* body_schema_2_ = nullptr;
+  std::set<std::string> told_;              // bodies that are not checked
   std::map<std::string, std::string> ids_;  // operationId -> its pointer
 };
 
-// Each path once, with its operations; the most specific come first.
-Status ApiLoader::make_templates() {
-  using Piece = ApiDocument::Piece;
-  std::map<std::string, std::string> shapes;  // without the names of parameters -> path
-  for (const Operation& operation : out_.operations_) {
-    auto& all = out_.templates_;
-    auto known = std::find_if(all.begin(), all.end(),
-                              [&](const auto& t) { return t.text == operation.path; });
-    if (known != all.end()) {
-      known->operations.push_back(&operation);
-      continue;
-    }
-    ApiDocument::PathTemplate made;
-    made.text = operation.path;
-    made.operations.push_back(&operation);
-    std::string shape;
-    size_t pieces = 0;
-    const std::string& path = operation.path;
-    for (size_t start = 1; start <= path.size();) {
-      const size_t end = std::min(path.find('/', start), path.size());
-      std::vector<Piece> segment;
-      shape += '/';
-      for (size_t i = start; i < end;) {
-        const bool is_parameter = path[i] == '{';
-        const size_t stop = is_parameter ? path.find('}', i) : std::min(path.find('{', i), end);
-        segment.push_back(
-            {is_parameter ? path.substr(i + 1, stop - i - 1) : path.substr(i, stop - i),
-             is_parameter});
-        shape += is_parameter ? "{}" : segment.back().text;
-        i = stop + (is_parameter ? 1 : 0);
-      }
-      pieces += segment.size() + 1;
-      made.segments.push_back(std::move(segment));
-      start = end + 1;
-    }
-    if (pieces > ApiDocument::kPathPiecesMax) {
-      return base::make_error_at(errors::kApiDocumentTooLarge, {file_, 0, 0},
-                                 {ApiDocument::kPathPiecesMax, "parts in one path"});
-    }
-    auto [it, is_new] = shapes.try_emplace(shape, path);
-    if (!is_new) {
-      return base::make_error_at(errors::kDuplicatePath, {file_, 0, 0},
-                                 {pointer_step("#/paths", path), it->second});
-    }
-    all.push_back(std::move(made));
-  }
-  std::stable_sort(out_.templates_.begin(), out_.templates_.end(), ApiDocument::is_more_specific);
-  return {};
+Result<std::shared_ptr<const ApiDocument>> ApiDocument::load(DocumentFile file,
+                                                             ProjectReader reader) {
+  std::shared_ptr<ApiDocument> document(new ApiDocument);
+  MS_TRY(parse_document_file(file));
+  document->references_ = std::make_unique<References>(std::move(file), std::move(reader));
+  MS_TRY(ApiLoader(*document).load());
+  return std::shared_ptr<const ApiDocument>(std::move(document));
 }
 
 Result<std::shared_ptr<const ApiDocument>> ApiDocument::parse(std::string text,
                                                               const std::string& file) {
-  std::shared_ptr<ApiDocument> document(new ApiDocument);
-  std::string_view body = text;
-  if (body.starts_with("\xEF\xBB\xBF")) body.remove_prefix(3);
-  const std::string_view start = base::trim_white_space(body);
-  document->is_yaml_ = !start.starts_with('{');
-  document->root_ = document->is_yaml_
-                        ? MS_TRY(yaml_to_json(body, file))
-                        : MS_TRY(json::parse(body, {.depth_max = 200, .file = file}));
-  document->source_ = std::move(text);
-  MS_TRY(ApiLoader(*document, file).load());
-  return std::shared_ptr<const ApiDocument>(std::move(document));
+  DocumentFile document;
+  document.name = file;
+  document.text = std::move(text);
+  return load(std::move(document), {});
 }
 
 }  // namespace millstream::model

@@ -12,25 +12,6 @@ namespace {
 
 constexpr uint32_t kJsonDepthMax = 60;
 
-struct QueryPair {
-  std::string name;  // decoded
-  std::string_view raw;
-};
-
-std::vector<QueryPair> split_query(std::string_view query) {
-  std::vector<QueryPair> out;
-  for (size_t at = 0; at < query.size() && out.size() < kQueryPairsMax;) {
-    const size_t end = std::min(query.find('&', at), query.size());
-    const std::string_view pair = query.substr(at, end - at);
-    at = end + 1;
-    if (pair.empty()) continue;
-    const size_t equals = std::min(pair.find('='), pair.size());
-    out.push_back({decode_url_text(pair.substr(0, equals), true),
-                   equals < pair.size() ? pair.substr(equals + 1) : std::string_view()});
-  }
-  return out;
-}
-
 // A list as it was sent. Clients encode the delimiter as well as the data, so an encoded one counts
 // where no plain one is.
 std::vector<std::string> split_list(std::string_view raw, char delimiter, bool is_encoded,
@@ -104,6 +85,20 @@ bool is_list(const Schema* schema) {
 }
 bool is_object(const Schema* schema) {
   return may_be(schema, kTypeObject) && !may_be(schema, kTypeString);
+}
+
+// An enumeration without a type says it by its values.
+uint32_t scalar_types(const Schema& schema) {
+  uint32_t types = possible_types(schema);
+  if (types != 0 || !schema.enumeration) return types;
+  for (const json::Value& v : schema.enumeration->items()) {
+    if (v.is_integer()) types |= kTypeInteger;
+    if (v.is_number() && !v.is_integer()) types |= kTypeNumber;
+    if (v.is_bool()) types |= kTypeBoolean;
+    if (v.is_null()) types |= kTypeNull;
+    if (v.is_string()) types |= kTypeString;
+  }
+  return types;
 }
 
 class ParameterDecoder {
@@ -320,6 +315,20 @@ class ParameterDecoder {
 
 }  // namespace
 
+std::vector<QueryPair> split_query(std::string_view query, size_t pairs_max) {
+  std::vector<QueryPair> out;
+  for (size_t at = 0; at < query.size() && out.size() < pairs_max;) {
+    const size_t end = std::min(query.find('&', at), query.size());
+    const std::string_view pair = query.substr(at, end - at);
+    at = end + 1;
+    if (pair.empty()) continue;
+    const size_t equals = std::min(pair.find('='), pair.size());
+    out.push_back({decode_url_text(pair.substr(0, equals), true),
+                   equals < pair.size() ? pair.substr(equals + 1) : std::string_view()});
+  }
+  return out;
+}
+
 std::string decode_url_text(std::string_view text, bool plus_is_space) {
   std::string out;
   out.reserve(text.size());
@@ -338,7 +347,7 @@ std::string decode_url_text(std::string_view text, bool plus_is_space) {
 }
 
 json::Value typed_value(std::string_view text, const Schema* schema) {
-  const uint32_t types = schema ? possible_types(*schema) : 0;
+  const uint32_t types = schema ? scalar_types(*schema) : 0;
   if ((types & (kTypeInteger | kTypeNumber)) != 0) {
     format::JsonNumber number;
     const char* end = text.data() + text.size();
@@ -346,9 +355,11 @@ json::Value typed_value(std::string_view text, const Schema* schema) {
       int64_t integer = 0;
       auto [p, e] = std::from_chars(text.data(), end, integer);
       if (e == std::errc() && p == end) return json::Value(integer);
+      const bool is_integer = text.find_first_of(".eE") == std::string_view::npos;
       double real = 0;
       auto [q, f] = std::from_chars(text.data(), end, real);
-      if (f == std::errc() && q == end) return json::Value(real);
+      const bool is_real = f == std::errc() && q == end;
+      if (is_real && (is_integer || (types & kTypeNumber) != 0)) return json::Value(real);
     }
   }
   if ((types & kTypeBoolean) != 0) {
@@ -380,22 +391,6 @@ std::vector<ParameterValue> decode_parameters(const Operation& operation,
   std::vector<ParameterValue> out;
   out.reserve(operation.parameters.size());
   for (const Parameter& p : operation.parameters) out.push_back(decoder.decode(p));
-  return out;
-}
-
-json::Value decode_form(std::string_view body, const Schema* schema) {
-  json::Value out = json::Value::object();
-  for (const QueryPair& pair : split_query(body)) {
-    const Schema* member = schema ? find_property(*schema, pair.name) : nullptr;
-    const std::string text = decode_url_text(pair.raw, true);
-    if (is_list(member)) {
-      json::Value* list = out.find(pair.name);
-      if (!list) list = &out.set(pair.name, json::Value::array());
-      list->push_back(typed_value(text, find_items(*member)));
-    } else {
-      out.set(pair.name, typed_value(text, member));
-    }
-  }
   return out;
 }
 

@@ -34,7 +34,8 @@ struct ParameterValue {
 std::vector<ParameterValue> decode_parameters(const Operation& operation,
                                               const RawRequest& request);
 
-// "1" of a schema that allows integers is a number, and so on.
+// "1" of a schema that allows integers is a number, and so on: numbers as JSON writes them, an
+// integer only without point and exponent. What is none of the types stays text.
 json::Value typed_value(std::string_view text, const Schema* schema);
 // The other way: what stands in a URL or header for a scalar.
 std::string text_of(const json::Value& value);
@@ -51,8 +52,12 @@ Result<EncodedRequest> encode_request(
     const Operation& operation,
     const std::vector<std::pair<const Parameter*, json::Value>>& values);
 
-// application/x-www-form-urlencoded as an object, members by the types of the schema.
-json::Value decode_form(std::string_view body, const Schema* schema);
+// The pairs of a query or form; those beyond `pairs_max` are dropped.
+struct QueryPair {
+  std::string name;  // decoded
+  std::string_view raw;
+};
+std::vector<QueryPair> split_query(std::string_view query, size_t pairs_max = kQueryPairsMax);
 
 std::string decode_url_text(std::string_view text, bool plus_is_space);
 

@@ -2,89 +2,12 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
-#include "model/errors_gen.h"
-
 namespace millstream::model {
 namespace {
 
 constexpr int kComposedDepthMax = 8;
 
-// %XX and ~1, ~0 of a JSON pointer in a URI fragment.
-std::string decode_token(std::string_view token) {
-  std::string out;
-  for (size_t i = 0; i < token.size(); ++i) {
-    const int high = i + 2 < token.size() ? base::hex_digit_value(token[i + 1]) : -1;
-    const int low = i + 2 < token.size() ? base::hex_digit_value(token[i + 2]) : -1;
-    if (token[i] == '%' && high >= 0 && low >= 0) {
-      out += static_cast<char>(high * 16 + low);
-      i += 2;
-    } else if (token[i] == '~' && i + 1 < token.size() &&
-               (token[i + 1] == '0' || token[i + 1] == '1')) {
-      out += token[++i] == '0' ? '~' : '/';
-    } else {
-      out += token[i];
-    }
-  }
-  return out;
-}
-
-const json::Value* find_step(const json::Value& at, const std::string& token) {
-  if (at.is_object()) return at.find(token);
-  if (!at.is_array() || token.empty() || token.size() > 9) return nullptr;
-  size_t index = 0;
-  for (char c : token) {
-    if (c < '0' || c > '9') return nullptr;
-    index = index * 10 + static_cast<size_t>(c - '0');
-  }
-  return index < at.items().size() ? &at.items()[index] : nullptr;
-}
-
 }  // namespace
-
-std::string pointer_step(const std::string& pointer, std::string_view name) {
-  std::string out = pointer + "/";
-  for (char c : name) {
-    if (c == '~') {
-      out += "~0";
-    } else if (c == '/') {
-      out += "~1";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-Result<const json::Value*> References::step(const std::string& reference,
-                                            const std::string& from) const {
-  auto fail = [&](const char* why) {
-    return base::make_error(errors::kBadReference, {from, reference, why});
-  };
-  if (reference.empty() || reference[0] != '#') return fail("it names another document");
-  if (reference.size() > 1 && reference[1] != '/') return fail("only JSON pointers are supported");
-  const json::Value* at = &root_;
-  size_t start = 2;
-  while (start <= reference.size() && reference.size() > 1) {
-    const size_t slash = std::min(reference.find('/', start), reference.size());
-    at = find_step(*at, decode_token(std::string_view(reference).substr(start, slash - start)));
-    if (!at) return fail("there is nothing at this place");
-    start = slash + 1;
-  }
-  return at;
-}
-
-Result<const json::Value*> References::resolve(const json::Value& v, std::string& pointer) const {
-  const json::Value* at = &v;
-  for (int i = 0; i < kChainMax; ++i) {
-    const json::Value* reference = at->find("$ref");
-    if (!reference || !reference->is_string()) return at;
-    at = MS_TRY(step(reference->as_string(), pointer));
-    pointer = reference->as_string();
-  }
-  return base::make_error(errors::kBadReference,
-                          {pointer, v.get("$ref").as_string(), "it leads back to itself"});
-}
 
 const Schema* Schema::find_property(std::string_view name) const {
   for (const SchemaProperty& p : properties) {
@@ -159,6 +82,46 @@ void collect_property_names(const Schema& schema, std::vector<std::string>& out)
     }
     return false;
   });
+}
+
+void collect_properties(const Schema& schema, std::vector<const SchemaProperty*>& out) {
+  visit_composed(schema, 0, [&](const Schema& s) {
+    for (const SchemaProperty& p : s.properties) {
+      if (std::none_of(out.begin(), out.end(), [&](const auto* o) { return o->name == p.name; })) {
+        out.push_back(&p);
+      }
+    }
+    return false;
+  });
+}
+
+bool has_closed_properties(const Schema& schema) {
+  return visit_composed(schema, 0, [](const Schema& s) { return s.has_closed_properties; });
+}
+
+const XmlHints& xml_hints(const Schema& schema) {
+  static const XmlHints kNone;
+  const Schema* s = &schema;
+  for (int i = 0; i < kComposedDepthMax; ++i) {
+    if (s->xml) return *s->xml;
+    if (s->reference) {
+      s = s->reference;
+    } else if (s->all_of.size() == 1 && s->properties.empty()) {
+      s = s->all_of[0];
+    } else {
+      break;
+    }
+  }
+  return kNone;
+}
+
+void SchemaSet::add_problem(Status status) {
+  std::unique_ptr<base::Error> error = status.take_error();
+  if (problems_.size() >= kProblemsMax) return;
+  const bool is_known = std::any_of(problems_.begin(), problems_.end(), [&](const auto& p) {
+    return p->text == error->text && p->position.line == error->position.line;
+  });
+  if (!is_known) problems_.push_back(std::move(error));
 }
 
 }  // namespace millstream::model

@@ -16,13 +16,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/json_value.h"
 #include "base/result.h"
+#include "model/references.h"
 #include "text/regex.h"
 
 namespace millstream::model {
-
-namespace json = base::json;
 
 enum class Dialect : uint8_t { kSwagger2, kOpenApi30, kOpenApi31 };
 
@@ -62,6 +60,7 @@ struct Schema;
 struct SchemaProperty {
   std::string name;
   const Schema* schema;
+  bool is_reference = false;  // by $ref: what the target says of itself was not said for this place
 };
 struct SchemaPattern {
   text::Regex regex;
@@ -83,15 +82,25 @@ struct Discriminator {
   std::vector<SchemaProperty> schemas;
 };
 
+// How a value looks in XML: the `xml` object of OpenAPI.
+struct XmlHints {
+  std::string name, namespace_uri;
+  bool is_attribute = false;
+  bool is_wrapped = false;
+};
+
 // Absent keywords are empty or null. All pointers are to schemas of the same set.
 struct Schema {
-  std::string pointer;       // where it stands: "#/components/schemas/Order"
+  std::string pointer;  // where it stands: "#/components/schemas/Order"
+  DocumentPlace place;
   uint32_t types = 0;        // 0: any
   bool is_nullable = false;  // 3.0: null as well
   bool is_never = false;     // the schema `false`
   bool is_read_only = false;
   bool is_write_only = false;
+  bool is_binary = false;  // bytes that are no text: a file
   bool must_be_unique = false;
+  bool has_item_reference = false;     // items is a $ref
   bool has_closed_properties = false;  // additionalProperties: false
   bool has_closed_items = false;       // 2020-12: nothing after prefixItems
   const Schema* reference = nullptr;   // 3.1: $ref beside other keywords
@@ -119,49 +128,35 @@ struct Schema {
   const Schema* then_schema = nullptr;
   const Schema* else_schema = nullptr;
   std::optional<Discriminator> discriminator;
+  std::optional<XmlHints> xml;
 
   const Schema* find_property(std::string_view name) const;
 };
-
-// Follows $ref of one document.
-class References {
- public:
-  static constexpr int kChainMax = 50;
-  explicit References(const json::Value& root) : root_(root) {}
-  // `v` itself when it is no reference; `pointer` becomes that of the target.
-  Result<const json::Value*> resolve(const json::Value& v, std::string& pointer) const;
-  const json::Value& root() const { return root_; }
-
- private:
-  Result<const json::Value*> step(const std::string& reference, const std::string& from) const;
-  const json::Value& root_;
-};
-
-std::string pointer_step(const std::string& pointer, std::string_view name);  // escapes ~ and /
 
 class SchemaSet {
  public:
   static constexpr size_t kSchemasMax = 200'000;
 
-  SchemaSet(const References& references, Dialect dialect)
-      : references_(references), dialect_(dialect) {}
+  SchemaSet(References& references, Dialect dialect) : references_(references), dialect_(dialect) {}
   SchemaSet(const SchemaSet&) = delete;
   SchemaSet& operator=(const SchemaSet&) = delete;
 
   // The schema at `v`, compiled with all it refers to by finish().
   const Schema* add(const json::Value& v, std::string pointer);
   void finish();
-  // What cannot be checked, in the order it was found.
+  void add_problem(Status status);
+  // What cannot be checked, in the order it was found; each once.
   const std::vector<std::unique_ptr<base::Error>>& problems() const { return problems_; }
   size_t size() const { return all_.size(); }
 
  private:
+  static constexpr size_t kProblemsMax = 100;
   friend class SchemaCompiler;
   struct Pending {
     const json::Value* source;
     Schema* schema;
   };
-  const References& references_;
+  References& references_;
   const Dialect dialect_;
   std::vector<std::unique_ptr<Schema>> all_;
   std::unordered_map<const json::Value*, Schema*> by_source_;
@@ -171,8 +166,9 @@ class SchemaSet {
 
 // One reason why a value does not fit.
 struct SchemaProblem {
-  std::string place;  // JSON pointer into the value, "" for the whole
-  std::string text;   // "must not be longer than 10 characters"
+  std::string place;          // JSON pointer into the value, "" for the whole
+  std::string text;           // "must not be longer than 10 characters"
+  DocumentPlace source = {};  // of the schema that says so
 };
 
 // readOnly properties are not required of requests, writeOnly ones not of responses.
@@ -201,5 +197,11 @@ const Schema* find_items(const Schema& schema);
 const Schema* find_property(const Schema& schema, std::string_view name);
 // Names of all properties, those of composed schemas too.
 void collect_property_names(const Schema& schema, std::vector<std::string>& out);
+// The same as properties, the first one of each name.
+void collect_properties(const Schema& schema, std::vector<const SchemaProperty*>& out);
+// Whether some part of the schema forbids members that it does not name.
+bool has_closed_properties(const Schema& schema);
+// What the schema, or the one it is a reference to, says of XML; never null.
+const XmlHints& xml_hints(const Schema& schema);
 
 }  // namespace millstream::model

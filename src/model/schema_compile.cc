@@ -17,9 +17,10 @@ class SchemaCompiler {
       out_.is_never = !source_.as_bool();
       return;
     }
-    if (!source_.is_object())
-      return complain(
-          base::make_error(errors::kBadApiDocument, {out_.pointer, "a schema is an object"}));
+    if (!source_.is_object()) {
+      return complain(base::make_error_at(errors::kBadApiDocument, out_.place.position(),
+                                          {out_.pointer, "a schema is an object"}));
+    }
     if (is_31() && source_.find("$ref")) out_.reference = add_reference();
     read_types();
     read_numbers();
@@ -28,18 +29,22 @@ class SchemaCompiler {
     read_objects();
     read_composition();
     read_discriminator();
+    read_xml();
     refuse_unsupported();
   }
 
  private:
   bool is_31() const { return set_.dialect_ == Dialect::kOpenApi31; }
-  void complain(Status status) {
-    constexpr size_t kProblemsMax = 100;
-    if (set_.problems_.size() < kProblemsMax) set_.problems_.push_back(status.take_error());
+  void complain(Status status) { set_.add_problem(std::move(status)); }
+  base::Position position_of(const char* keyword) const {
+    base::Position position = out_.place.position();
+    const json::Value* v = source_.find(keyword);
+    if (v && v->line()) position.line = v->line();
+    return position;
   }
   void complain_about(const char* keyword, const char* what) {
-    complain(
-        base::make_error(errors::kBadApiDocument, {pointer_step(out_.pointer, keyword), what}));
+    complain(base::make_error_at(errors::kBadApiDocument, position_of(keyword),
+                                 {pointer_step(out_.pointer, keyword), what}));
   }
 
   // $ref with siblings (3.1): the target is one schema, the siblings are another.
@@ -148,7 +153,8 @@ class SchemaCompiler {
     std::string problem;
     std::optional<text::Regex> regex = text::Regex::compile(pattern, {}, &problem);
     if (!regex) {
-      complain(base::make_error(errors::kBadPattern, {out_.pointer, pattern, problem}));
+      complain(base::make_error_at(errors::kBadPattern, position_of("pattern"),
+                                   {out_.pointer, pattern, problem}));
       return std::nullopt;
     }
     return SchemaPattern{*std::move(regex), pattern};
@@ -161,6 +167,8 @@ class SchemaCompiler {
     }
     out_.format_name = source_.get("format").as_string();
     out_.format = find_format(out_.format_name);
+    out_.is_binary = out_.format_name == "binary" || source_.get("type").as_string() == "file" ||
+                     source_.find("contentMediaType") != nullptr;
   }
 
   void read_arrays() {
@@ -176,9 +184,11 @@ class SchemaCompiler {
       read_count("maxContains", out_.max_contains);
     }
     if (items && items->is_array()) {
-      complain(base::make_error(errors::kUnsupportedKeyword, {out_.pointer, "items as a list"}));
+      complain(base::make_error_at(errors::kUnsupportedKeyword, position_of("items"),
+                                   {out_.pointer, "items as a list"}));
     } else {
       out_.items = child("items");
+      out_.has_item_reference = items && items->find("$ref") != nullptr;
     }
   }
 
@@ -188,7 +198,8 @@ class SchemaCompiler {
     if (const json::Value* properties = source_.find("properties")) {
       const std::string pointer = pointer_step(out_.pointer, "properties");
       for (const json::Member& m : properties->members()) {
-        out_.properties.push_back({m.name, set_.add(m.value, pointer_step(pointer, m.name))});
+        out_.properties.push_back({m.name, set_.add(m.value, pointer_step(pointer, m.name)),
+                                   m.value.find("$ref") != nullptr});
       }
     }
     if (const json::Value* additional = source_.find("additionalProperties")) {
@@ -239,6 +250,21 @@ class SchemaCompiler {
     out_.else_schema = child("else");
   }
 
+  // A mapping names a schema of the document, or is a reference.
+  const json::Value* mapped_schema(const json::Value& meant) {
+    const std::string name = "#/components/schemas/" + meant.as_string();
+    const std::pair<const std::string&, const std::string> tries[] = {
+        {name, out_.pointer}, {name, "#"}, {meant.as_string(), out_.pointer}};
+    for (const auto& [text, from] : tries) {
+      json::Value reference = json::Value::object();
+      reference.set("$ref", text);
+      std::string pointer = from;
+      Result<const json::Value*> target = set_.references_.resolve(reference, pointer);
+      if (target.ok()) return target.value();
+    }
+    return nullptr;
+  }
+
   // Chooses among the schemas of oneOf or anyOf. In Swagger 2.0 it only names the property.
   void read_discriminator() {
     const json::Value* d = source_.find("discriminator");
@@ -255,16 +281,31 @@ class SchemaCompiler {
         Result<const json::Value*> target = set_.references_.resolve(branch, pointer);
         if (!target.ok()) continue;  // reported where the branch is compiled
         const Schema* schema = set_.add(*target.value(), pointer);
-        discriminator.schemas.push_back({reference.substr(reference.rfind('/') + 1), schema});
+        if (reference.find('#') != std::string::npos) {
+          discriminator.schemas.push_back({reference.substr(reference.rfind('/') + 1), schema});
+        }
         for (const json::Member& m : d->get("mapping").members()) {
-          const std::string& meant = m.value.as_string();
-          if (meant == reference || "#/components/schemas/" + meant == reference) {
+          if (mapped_schema(m.value) == target.value()) {
             discriminator.schemas.push_back({m.name, schema});
           }
         }
       }
     }
     if (!discriminator.property.empty()) out_.discriminator = std::move(discriminator);
+  }
+
+  void read_xml() {
+    const json::Value* v = source_.find("xml");
+    if (!v || !v->is_object()) return;
+    XmlHints& hints = out_.xml.emplace();
+    hints.name = v->get("name").as_string();
+    // Some write the prefix into the name.
+    if (const size_t colon = hints.name.find(':'); colon != std::string::npos) {
+      hints.name.erase(0, colon + 1);
+    }
+    hints.namespace_uri = v->get("namespace").as_string();
+    hints.is_attribute = v->get("attribute").as_bool();
+    hints.is_wrapped = v->get("wrapped").as_bool();
   }
 
   void refuse_unsupported() {
@@ -274,7 +315,8 @@ class SchemaCompiler {
     for (const char* keyword : kRefused) {
       const json::Value* v = source_.find(keyword);
       if (v && !(v->is_bool() && v->as_bool())) {
-        complain(base::make_error(errors::kUnsupportedKeyword, {out_.pointer, keyword}));
+        complain(base::make_error_at(errors::kUnsupportedKeyword, position_of(keyword),
+                                     {out_.pointer, keyword}));
       }
     }
   }
@@ -292,7 +334,7 @@ const Schema* SchemaSet::add(const json::Value& v, std::string pointer) {
     if (target.ok()) {
       source = target.value();
     } else {
-      problems_.push_back(target.take_error());
+      add_problem(std::move(target).take_status());
       static const json::Value kAnything(true);
       source = &kAnything;
     }
@@ -301,13 +343,13 @@ const Schema* SchemaSet::add(const json::Value& v, std::string pointer) {
   if (!is_new) return it->second;
   all_.push_back(std::make_unique<Schema>());
   Schema* schema = all_.back().get();
+  schema->place = references_.place_of(*source, pointer);
   schema->pointer = std::move(pointer);
   it->second = schema;
   if (all_.size() <= kSchemasMax) {
     pending_.push_back({source, schema});
   } else if (all_.size() == kSchemasMax + 1) {
-    problems_.push_back(
-        base::make_error(errors::kApiDocumentTooLarge, {kSchemasMax, "schemas"}).take_error());
+    add_problem(base::make_error(errors::kApiDocumentTooLarge, {kSchemasMax, "schemas"}));
   }
   return schema;
 }

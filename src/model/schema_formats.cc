@@ -57,7 +57,7 @@ bool is_time(std::string_view s) {
 }
 
 bool is_date_time(std::string_view s) {
-  return s.size() > 11 && is_date(s.substr(0, 10)) && ((s[10] | 0x20) == 't' || s[10] == ' ') &&
+  return s.size() > 11 && is_date(s.substr(0, 10)) && (s[10] | 0x20) == 't' &&
          is_time(s.substr(11));
 }
 

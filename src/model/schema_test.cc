@@ -8,8 +8,8 @@ namespace {
 // A document with one schema at #/s, compiled.
 struct OneSchema {
   explicit OneSchema(std::string_view text, Dialect dialect = Dialect::kOpenApi30)
-      : root(json::parse(text, {}).value()), references(root), set(references, dialect) {
-    schema = set.add(root.get("s"), "#/s");
+      : references(document_of_text(text)), set(references, dialect) {
+    schema = set.add(references.root().get("s"), "#/s");
     set.finish();
   }
   std::string check(std::string_view value, Direction direction = Direction::kNone) const {
@@ -20,7 +20,12 @@ struct OneSchema {
     }
     return out;
   }
-  json::Value root;
+  static DocumentFile document_of_text(std::string_view text) {
+    DocumentFile file;
+    file.name = "s.json";
+    file.root = json::parse(text, {}).value();
+    return file;
+  }
   References references;
   SchemaSet set;
   const Schema* schema;
@@ -173,7 +178,7 @@ TEST_CASE("schema: references, recursive ones too, and their limits") {
   REQUIRE(missing.set.problems().size() == 1);
   OneSchema remote(R"({"s":{"$ref":"other.json#/a"}})");
   REQUIRE(remote.set.problems().size() == 1);
-  CHECK(remote.set.problems()[0]->text.find("another document") != std::string::npos);
+  CHECK(remote.set.problems()[0]->text.find("another file") != std::string::npos);
   OneSchema beside(R"({"s":{"$ref":"#/t","maximum":3},"t":{"type":"integer"}})",
                    Dialect::kOpenApi31);
   CHECK(beside.check("2").empty());

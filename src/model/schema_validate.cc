@@ -134,7 +134,7 @@ class Validator {
   void add(Place place, std::string text) {
     ++failures_;
     if (problems_ && problems_->size() < ValidationOptions::kProblemsMax) {
-      problems_->push_back({place, std::move(text)});
+      problems_->push_back({place, std::move(text), current_ ? current_->place : DocumentPlace()});
     }
   }
 
@@ -166,7 +166,9 @@ class Validator {
       return;
     }
     ++depth_;
+    const Schema* outer = std::exchange(current_, &s);
     check_here(s, v, place);
+    current_ = outer;
     --depth_;
   }
 
@@ -214,8 +216,9 @@ class Validator {
       add(place, "must be a multiple of " + shown(*s.multiple_of) + ", not " + shown(v));
     }
     const bool is_out = (s.format == Format::kInt32 && (n < -2147483648.0L || n > 2147483647.0L)) ||
+                        // What is no integer of 64 bits here was rounded to the bound.
                         (s.format == Format::kInt64 && !v.is_integer() &&
-                         (n < -9223372036854775808.0L || n > 9223372036854775807.0L)) ||
+                         (n <= -9223372036854775808.0L || n > 9223372036854775807.0L)) ||
                         (s.format == Format::kFloat && std::fabs(n) > 3.4028235677973366e38L);
     if (is_out) add(place, "must be in the range of " + s.format_name + ", not " + shown(v));
   }
@@ -396,6 +399,7 @@ class Validator {
 
   const ValidationOptions& options_;
   std::vector<SchemaProblem>* problems_ = nullptr;
+  const Schema* current_ = nullptr;
   size_t failures_ = 0;
   size_t failures_when_trial_began_ = 0;
   size_t steps_ = 0;

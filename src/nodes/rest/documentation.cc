@@ -138,7 +138,7 @@ std::string documentation_page(const model::ApiDocument& document, std::string_v
 
 std::string served_document(const model::ApiDocument& document, std::string_view base_path,
                             std::string_view host) {
-  json::Value root = document.root();
+  json::Value root = document.bundled_root();
   const std::string path(base_path.empty() ? std::string_view("/") : base_path);
   if (document.dialect() == model::Dialect::kSwagger2) {
     root.set("basePath", path);

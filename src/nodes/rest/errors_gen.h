@@ -12,7 +12,7 @@ inline constexpr base::ErrorCode kMethodNotAllowed{"MS1881", 1881, base::Excepti
 inline constexpr base::ErrorCode kNotImplemented{"MS1882", 1882, base::ExceptionKind::kMessage, base::Severity::kError,
     "The operation '{0}' is not implemented."};
 inline constexpr base::ErrorCode kInvalidRequest{"MS1883", 1883, base::ExceptionKind::kMessage, base::Severity::kError,
-    "The request is not valid: {0}."};
+    "The request to the operation '{0}' is not valid: {1}."};
 inline constexpr base::ErrorCode kUnsupportedMediaType{"MS1884", 1884, base::ExceptionKind::kMessage, base::Severity::kError,
     "The operation '{0}' does not take a body of the media type '{1}'; it takes {2}."};
 inline constexpr base::ErrorCode kInvalidReply{"MS1885", 1885, base::ExceptionKind::kMessage, base::Severity::kError,
@@ -35,5 +35,7 @@ inline constexpr base::ErrorCode kNoParameter{"MS1893", 1893, base::ExceptionKin
     "The operation '{0}' cannot be called: its parameter '{1}' is required and has no value."};
 inline constexpr base::ErrorCode kNoAsyncRequests{"MS1894", 1894, base::ExceptionKind::kMessage, base::Severity::kError,
     "The node '{0}' needs the server's table of asynchronous requests, and this process has none."};
+inline constexpr base::ErrorCode kNoCredential{"MS1878", 1878, base::ExceptionKind::kMessage, base::Severity::kError,
+    "The operation '{0}' needs a credential, and the request has none: {1}."};
 
 }  // namespace millstream::nodes::rest::errors

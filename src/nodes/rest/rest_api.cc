@@ -5,20 +5,19 @@
 #include "http/url.h"
 #include "net/fiber.h"
 #include "nodes/rest/errors_gen.h"
+#include "nodes/rest/rest_check.h"
 #include "text/utf8.h"
 
 namespace millstream::nodes::rest {
 namespace {
 
 namespace json = base::json;
-using model::ParameterPlace;
 using value::Value;
 
 constexpr int kNoContent = 204;
-constexpr int kBadRequest = 400;
+constexpr int kFound = 302;
 constexpr int kNotFound = 404;
 constexpr int kMethodNotAllowedStatus = 405;
-constexpr int kUnsupportedMediaTypeStatus = 415;
 constexpr int kInternalError = 500;
 constexpr int kNotImplementedStatus = 501;
 
@@ -37,86 +36,6 @@ std::string_view path_below(const millstream::http::Request& request, std::strin
   std::string_view path = request.path();
   if (path.starts_with(base_path)) path.remove_prefix(base_path.size());
   return path;
-}
-
-model::RawRequest raw_request(const millstream::http::Request& request,
-                              const model::PathMatch& match) {
-  model::RawRequest raw;
-  raw.path = &match.parameters;
-  raw.query = request.query();
-  raw.cookies = request.headers().get("Cookie");
-  for (size_t i = 0; i < request.headers().size(); ++i) {
-    raw.headers.emplace_back(request.headers().name(i), request.headers().value(i));
-  }
-  return raw;
-}
-
-std::string describe_problems(const std::string& what,
-                              const std::vector<model::SchemaProblem>& problems) {
-  std::string out;
-  for (const model::SchemaProblem& p : problems) {
-    if (!out.empty()) out += "; ";
-    out += what + p.place + " " + p.text;
-  }
-  return out;
-}
-
-std::string_view place_name(ParameterPlace place) {
-  switch (place) {
-    case ParameterPlace::kPath:
-      return "path parameter ";
-    case ParameterPlace::kQuery:
-      return "query parameter ";
-    case ParameterPlace::kHeader:
-      return "header ";
-    case ParameterPlace::kCookie:
-      break;
-  }
-  return "cookie ";
-}
-
-// OpenAPI 3: what these headers say is not a parameter's to say.
-bool is_reserved_header(const model::Parameter& p) {
-  return p.place == ParameterPlace::kHeader &&
-         (text::equals_ignoring_ascii_case(p.name, "Accept") ||
-          text::equals_ignoring_ascii_case(p.name, "Content-Type") ||
-          text::equals_ignoring_ascii_case(p.name, "Authorization"));
-}
-
-void check_parameter(const model::ParameterValue& v, std::string& problems) {
-  const model::Parameter& p = *v.parameter;
-  if (is_reserved_header(p)) return;
-  const std::string name = std::string(place_name(p.place)) + p.name;
-  auto add = [&problems](const std::string& text) {
-    if (!problems.empty()) problems += "; ";
-    problems += text;
-  };
-  if (!v.is_present) {
-    if (p.is_required) add(name + " is missing");
-    return;
-  }
-  if (!text::is_valid_utf8(v.text)) return add(name + " is not UTF-8");
-  if (v.text.empty() && p.allows_empty) return;
-  if (!p.schema) return;
-  const auto found = model::validate(*p.schema, v.value, {.direction = model::Direction::kRequest});
-  if (!found.empty()) add(describe_problems(name, found));
-}
-
-std::string media_type_list(const std::vector<model::MediaType>& list) {
-  std::string out;
-  for (const model::MediaType& m : list) {
-    if (!out.empty()) out += ", ";
-    out += m.name;
-  }
-  return out.empty() ? "none" : out;
-}
-
-// A flow replies from deep inside its nodes, where less of the fiber's stack is left.
-int depth_that_fits(size_t bytes_a_level, int depth_max) {
-  constexpr size_t kSpareBytes = 24 * 1024;
-  const size_t left = net::stack_remaining_bytes();
-  const size_t fitting = left > kSpareBytes ? (left - kSpareBytes) / bytes_a_level : 0;
-  return static_cast<int>(std::min(fitting, static_cast<size_t>(depth_max)));
 }
 
 // Looks at the reply of the flow before the client does.
@@ -208,6 +127,10 @@ bool RestApi::admit(millstream::http::RequestRef& request, std::string_view base
     return false;
   }
   if (validates_requests_) {
+    if (!has_credentials(*request, operation)) {
+      refuse_without_credentials(request, operation, *faults);
+      return false;
+    }
     Status problem;
     const int status = check_request(*request, operation, match, problem);
     if (status != 0) {
@@ -220,97 +143,6 @@ bool RestApi::admit(millstream::http::RequestRef& request, std::string_view base
         std::make_shared<CheckedReply>(shared_from_this(), operation, faults));
   }
   return true;
-}
-
-int RestApi::check_request(const millstream::http::Request& request,
-                           const model::Operation& operation, const model::PathMatch& match,
-                           Status& problem) const {
-  std::string problems;
-  for (const model::ParameterValue& v :
-       model::decode_parameters(operation, raw_request(request, match))) {
-    check_parameter(v, problems);
-  }
-  if (!problems.empty()) {
-    problem = base::make_error(errors::kInvalidRequest, {problems});
-    return kBadRequest;
-  }
-  return check_body(request, operation, problem);
-}
-
-int RestApi::check_body(const millstream::http::Request& request, const model::Operation& operation,
-                        Status& problem) const {
-  auto invalid = [&problem](const std::string& text) {
-    problem = base::make_error(errors::kInvalidRequest, {text});
-    return kBadRequest;
-  };
-  const std::string_view body = request.body();
-  if (!operation.body) {
-    if (body.empty() || options_.allows_unexpected_body) return 0;
-    return invalid("the operation takes no body");
-  }
-  const bool is_empty = body.empty();
-  if (is_empty) return operation.body->is_required ? invalid("the body is missing") : 0;
-  const auto& types = operation.body->media_types;
-  const std::string_view content_type = request.headers().get("Content-Type");
-  const model::MediaType* type = model::find_media_type(types, content_type);
-  if (!type && !types.empty()) {
-    problem = base::make_error(errors::kUnsupportedMediaType,
-                               {operation.id, content_type, media_type_list(types)});
-    return kUnsupportedMediaTypeStatus;
-  }
-  if (!type || !type->schema) return 0;
-  json::Value value;
-  const auto [bare, charset, boundary] = millstream::http::parse_content_type(content_type);
-  if (model::is_json_media_type(text::to_lower(bare))) {
-    // The flow would read other values out of the same bytes than those that are checked here.
-    if (!charset.empty() && !text::equals_ignoring_ascii_case(charset, "utf-8") &&
-        !text::equals_ignoring_ascii_case(charset, "us-ascii")) {
-      return invalid("the body is JSON in the charset " + std::string(charset) + ", not in UTF-8");
-    }
-    Result<json::Value> parsed = json::parse(
-        body, {.depth_max = kBodyDepthMax, .values_max = model::ValidationOptions::kStepsMax});
-    if (!parsed.ok()) return invalid("the body is not JSON: " + parsed.error().text);
-    value = std::move(parsed).value();
-  } else if (text::equals_ignoring_ascii_case(bare, "application/x-www-form-urlencoded")) {
-    value = model::decode_form(body, type->schema);
-  } else {
-    return 0;
-  }
-  const auto found =
-      model::validate(*type->schema, value, {.direction = model::Direction::kRequest});
-  return found.empty() ? 0 : invalid(describe_problems("body", found));
-}
-
-Status RestApi::check_reply(const model::Operation& operation,
-                            const millstream::http::Response& response) const {
-  const int status = response.status;
-  if (!options_.validates_replies || (options_.only_validates_2xx && status / 100 != 2)) return {};
-  auto invalid = [&operation](const std::string& text) {
-    return base::make_error(errors::kInvalidReply, {operation.id, text});
-  };
-  const model::Reply* reply = operation.find_reply(status);
-  if (!reply) return invalid("the status " + std::to_string(status) + " is not described");
-  for (const model::ReplyHeader& h : reply->headers) {
-    if (h.is_required && !response.headers.has(h.name)) {
-      return invalid("the header " + h.name + " is missing");
-    }
-  }
-  const std::string_view body = response.payload();
-  if (body.empty() || reply->media_types.empty()) return {};
-  const std::string_view content_type = response.headers.get("Content-Type");
-  const model::MediaType* type = model::find_media_type(reply->media_types, content_type);
-  if (!type) return invalid("the media type " + std::string(content_type) + " is not described");
-  const std::string bare =
-      text::to_lower(millstream::http::parse_content_type(content_type).media_type);
-  if (!type->schema || !model::is_json_media_type(bare)) return {};
-  constexpr size_t kParseBytes = 1200, kValidateBytes = 700;  // a level, measured without -O
-  const auto depth = static_cast<uint32_t>(depth_that_fits(kParseBytes, kBodyDepthMax));
-  Result<json::Value> value = json::parse(body, {.depth_max = depth});
-  if (!value.ok()) return invalid("the body is not JSON: " + value.error().text);
-  model::ValidationOptions options{model::Direction::kResponse};
-  options.depth_max = depth_that_fits(kValidateBytes, model::ValidationOptions::kDepthMax);
-  const auto found = model::validate(*type->schema, value.value(), options);
-  return found.empty() ? Status() : invalid(describe_problems("body", found));
 }
 
 namespace {
@@ -384,6 +216,37 @@ void RestApi::describe(const millstream::http::Request& request, std::string_vie
   }
 }
 
+// Files stand at the paths they have in the project, so that their references lead to each other.
+bool RestApi::serve_file(millstream::http::RequestRef& request, std::string_view base_path,
+                         const std::string& name) const {
+  if (options_.document_name.empty()) return false;
+  const auto& files = document_->files();
+  for (size_t i = 0; i < files.size(); ++i) {
+    const model::DocumentFile& file = *files[i];
+    const bool is_named = i == 0 && name == options_.document_name;
+    if (!is_named && (file.path.empty() || name != file.path)) continue;
+    if (is_named && files.size() > 1 && file.path.find('/') != std::string::npos) {
+      millstream::http::Response* response = request->claim_reply();
+      if (!response) return true;
+      response->status = kFound;
+      std::string place(base_path);
+      for (std::string_view rest = file.path; !rest.empty();) {
+        const size_t slash = std::min(rest.find('/'), rest.size());
+        place += "/" + millstream::http::percent_encode(rest.substr(0, slash));
+        rest.remove_prefix(std::min(slash + 1, rest.size()));
+      }
+      response->headers.add("Location", place);
+      request->send_reply();
+      return true;
+    }
+    request->reply(
+        200, file.is_yaml ? "application/yaml; charset=utf-8" : "application/json; charset=utf-8",
+        file.text);
+    return true;
+  }
+  return false;
+}
+
 bool RestApi::serve_document(millstream::http::RequestRef& request, std::string_view base_path,
                              std::string_view path) const {
   const std::string_view method = request->method();
@@ -398,13 +261,7 @@ bool RestApi::serve_document(millstream::http::RequestRef& request, std::string_
                    served_document(*document_, base_path, host));
     return true;
   }
-  if (!options_.document_name.empty() && name == options_.document_name) {
-    request->reply(200,
-                   document_->is_yaml() ? "application/yaml; charset=utf-8"
-                                        : "application/json; charset=utf-8",
-                   document_->source());
-    return true;
-  }
+  if (serve_file(request, base_path, model::decode_url_text(name, false))) return true;
   if (name == "api-docs" || (is_base && query == "doc")) {
     request->reply(200, "text/html; charset=utf-8",
                    documentation_page(*document_, base_path, options_.document_name));

@@ -1,11 +1,11 @@
 // A REST API of its OpenAPI document: chooses the operation for a request, checks requests and
 // replies when asked, and serves the document. See nodes/common/rest_gate.h.
 //
-// Answers by itself: 404 for a path that no operation has; 405 with Allow for another method; 204
-// with Allow for OPTIONS; 501 for an operation without a subflow; 400, 413 or 415 for a request
-// that does not fit (when validation is on); the document at its file name, /openapi.json or
-// /swagger.json, and a page about it at /api-docs, unless the document has operations of these
-// paths. Thread: any.
+// Answers by itself: 401 for a request without the credential that the document demands; 404 for a
+// path that no operation has; 405 with Allow for another method; 204 with Allow for OPTIONS; 501
+// for an operation without a subflow; 400, 413 or 415 for a request that does not fit (when
+// validation is on); the document at its file name, /openapi.json or /swagger.json, and a page
+// about it at /api-docs, unless the document has operations of these paths. Thread: any.
 #pragma once
 #include <memory>
 #include <set>
@@ -59,6 +59,17 @@ class RestApi final : public common::RestGate, public std::enable_shared_from_th
           base::NameTable& names);
   bool serve_document(millstream::http::RequestRef& request, std::string_view base_path,
                       std::string_view path) const;
+  bool serve_file(millstream::http::RequestRef& request, std::string_view base_path,
+                  const std::string& name) const;
+  // Whether the request has the credentials of one of the alternatives: that they are there, not
+  // that they are right.
+  bool has_credentials(const millstream::http::Request& request,
+                       const model::Operation& operation) const;
+  void refuse_without_credentials(millstream::http::RequestRef& request,
+                                  const model::Operation& operation,
+                                  const common::FaultWriter& faults) const;
+  Status check_reply_headers(const model::Reply& reply, const model::Operation& operation,
+                             const millstream::http::Response& response) const;
   // 0 when the request fits; else the status to answer with.
   int check_request(const millstream::http::Request& request, const model::Operation& operation,
                     const model::PathMatch& match, Status& problem) const;
