@@ -1,0 +1,85 @@
+#include "queue/core/connection.h"
+
+#include <algorithm>
+
+#include "queue/core/get_operation.h"
+
+namespace millstream::queue {
+
+namespace {
+std::atomic<uint64_t> connection_last_id{0};
+}  // namespace
+
+Connection::Connection(QueueManager& manager, ConnectOptions options)
+    : manager_(manager), options_(std::move(options)), id_(++connection_last_id) {}
+
+Connection::~Connection() { abandon(); }
+
+Connection::HandleRef Connection::find_handle(Hobj handle) const {
+  auto found = handles_.find(handle);
+  return found == handles_.end() ? nullptr : found->second;
+}
+
+uint32_t Connection::unit_owner() {
+  if (unit_.owner == 0) unit_.owner = manager_.new_owner();
+  return unit_.owner;
+}
+
+Outcome Connection::begin() {
+  if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
+  if (!unit_.empty()) return Outcome::failed(mqi::reason::kUowInProgress);
+  // No other resource manager takes part: a local unit, as MQBEGIN says with this warning.
+  return Outcome::warning(mqi::reason::kNoExternalParticipants);
+}
+
+Outcome Connection::commit(Done done) {
+  if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
+  if (unit_.rollback_only != 0) {
+    (void)back();
+    return Outcome::failed(mqi::reason::kBackedOut);
+  }
+  if (unit_.empty()) return Outcome::ok();
+  UnitOfWork unit = std::exchange(unit_, UnitOfWork());
+  auto* operation =
+      new CommitOperation(manager_, std::move(unit), options_.executor, std::move(done));
+  return operation->run();
+}
+
+Outcome Connection::back() {
+  if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
+  UnitOfWork unit = std::exchange(unit_, UnitOfWork());
+  manager_.back_out(unit, &unit_);
+  return Outcome::ok();
+}
+
+Outcome Connection::disconnect(Done done) {
+  if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
+  Outcome outcome = commit(std::move(done));
+  abandon();
+  return outcome;
+}
+
+void Connection::abandon() {
+  if (!is_open_) return;
+  auto waiting = std::exchange(waiting_, {});
+  for (auto& [call, operation] : waiting) {
+    operation->end(Outcome::failed(mqi::reason::kConnectionBroken));
+  }
+  UnitOfWork unit = std::exchange(unit_, UnitOfWork());
+  for (UnitGet& get : unit.gets) get.skips_backout = false;
+  manager_.back_out(unit, nullptr);
+  for (auto& [id, handle] : handles_) detach(*handle);
+  handles_.clear();
+  is_open_ = false;
+}
+
+bool Connection::cancel(GetCall& call) {
+  auto found = waiting_.find(&call);
+  if (found == waiting_.end()) return false;
+  std::shared_ptr<GetOperation> operation = found->second;
+  return operation->cancel();
+}
+
+Outcome Connection::fail_in_unit(int32_t reason) { return Outcome::failed(reason); }
+
+}  // namespace millstream::queue

@@ -1,0 +1,166 @@
+// One application's connection (hconn): its handles and its unit of work. The verbs are those of
+// the MQI, with its options and codes; a call structure belongs to the caller and stays alive until
+// the call has ended (it returned something other than pending, or `done` was called).
+//
+// Several calls may be under way at a time; a unit of work is committed with what has ended.
+// destroy: abandon() (or the last reference goes): the unit is backed out, gets that wait end with
+// 2009. disconnect() commits first, as MQDISC does.
+// Thread: the connection's executor, for calls and callbacks alike.
+#pragma once
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "queue/core/outcome.h"
+#include "queue/core/queue_manager.h"
+#include "queue/core/unit_of_work.h"
+
+namespace millstream::queue {
+
+using Hobj = int32_t;
+inline constexpr Hobj kNoObject = -1;
+
+struct OpenCall {
+  int32_t object_type = mqi::ot::kQueue;
+  std::string object_name;
+  std::string queue_manager_name;
+  std::string dynamic_name = "AMQ.*";
+  std::string alternate_user;
+  std::string object_string;     // topics
+  std::string selection_string;  // what input and browse see
+  int32_t options = 0;
+  // --- out ---
+  Hobj handle = kNoObject;
+  std::string resolved_queue;
+  std::string resolved_queue_manager;
+  std::string resolved_object_string;
+};
+
+struct PutCall {
+  mqi::MessageDescriptor md;  // in and out
+  int32_t options = 0;        // MQPMO_
+  Hobj context = kNoObject;   // a handle opened with save-all-context, for pass context
+  Body body;
+  std::string properties;  // a mqi::PropertyList's bytes
+  std::string origin;
+  OriginKind origin_kind = OriginKind::kNone;
+  LongIds long_ids;
+  int64_t delay_ms = 0;  // delivered no earlier
+  // --- out ---
+  std::string resolved_queue;
+  std::string resolved_queue_manager;
+};
+
+struct GetCall {
+  mqi::MessageDescriptor md;  // in: what to match; out: the message's
+  int32_t options = 0;        // MQGMO_
+  int32_t match_options = mqi::mo::kMessageId | mqi::mo::kCorrelationId;
+  int64_t wait_ms = 0;  // mqi::kUnlimited: for ever
+  size_t buffer_bytes = SIZE_MAX;
+  Sequence token = 0;  // in: to match; out: the message's
+  LongIds long_ids;    // in: to match, instead of the descriptor's
+  // --- out ---
+  MessageRef message;     // shared; `md` has what is special to this get (backout count, expiry)
+  Body body;              // what fits into the buffer
+  size_t data_bytes = 0;  // of the whole body, also when it did not fit
+  char group_status = ' ';
+  char segment_status = ' ';
+  char segmentation = ' ';
+  bool is_maybe_redelivered = false;
+  std::string resolved_queue;
+};
+
+class GetOperation;
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(QueueManager& manager, ConnectOptions options);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  Outcome open(OpenCall& call, Done done = nullptr);
+  Outcome close(Hobj& handle, int32_t options = mqi::co::kNone, Done done = nullptr);
+  Outcome put(Hobj handle, PutCall& call, Done done = nullptr);
+  Outcome put1(OpenCall& object, PutCall& call, Done done = nullptr);
+  Outcome get(Hobj handle, GetCall& call, Done done = nullptr);
+  // Ends a get that waits: its `done` is called with 2033. False: it is not waiting.
+  bool cancel(GetCall& call);
+  Outcome begin();
+  Outcome commit(Done done = nullptr);
+  Outcome back();
+  Outcome disconnect(Done done = nullptr);
+  void abandon();
+
+  QueueManager& manager() { return manager_; }
+  base::Executor& executor() { return *options_.executor; }
+  const ConnectOptions& options() const { return options_; }
+  uint64_t id() const { return id_; }
+  bool is_open() const { return is_open_; }
+  const UnitOfWork& unit() const { return unit_; }
+
+ private:
+  friend class GetOperation;
+  struct Handle {
+    Hobj id = kNoObject;
+    int32_t type = mqi::ot::kQueue;
+    int32_t options = 0;
+    NamedQueueRef object;  // what was named: alias, remote definition, or the queue itself
+    QueueRef queue;        // where messages go to or come from; null for the queue manager
+    bool is_input = false;
+    bool is_exclusive = false;
+    // A message for another queue manager: its MQXQH.
+    bool is_remote = false;
+    std::string remote_queue;
+    std::string remote_queue_manager;
+    uint8_t default_priority = 0;
+    bool default_persistent = false;
+    std::shared_ptr<const selector::Selector> selector;
+    Cursor cursor;
+    uint64_t marker = 0;  // of this handle, for marks
+    Slot locked = kNoSlot;
+    Sequence locked_sequence = 0;
+    std::unique_ptr<mqi::MessageDescriptor> saved_context;
+    bool owns_dynamic = false;
+  };
+  using HandleRef = std::shared_ptr<Handle>;
+
+  // open.cc
+  Outcome check_open_options(const OpenCall& call) const;
+  Outcome open_queue(OpenCall& call, Handle& handle);
+  Outcome resolve(const OpenCall& call, Handle& handle);
+  Outcome resolve_remote(const std::string& queue, const std::string& manager,
+                         const std::string& transmission, Handle& handle);
+  Outcome attach(Handle& handle);
+  void detach(Handle& handle);
+  Outcome create_dynamic(OpenCall& call, const NamedQueue& model, Handle& handle);
+  Outcome check_access(const OpenCall& call, const Handle& handle) const;
+  HandleRef find_handle(Hobj handle) const;
+
+  // put.cc
+  Outcome check_put(const Handle& handle, const PutCall& call) const;
+  Outcome put_to(Handle& handle, PutCall& call, bool is_put1, Done done);
+  Outcome fill_descriptor(const Handle& handle, PutCall& call, MessageRef& message);
+  Outcome fill_context(const Handle& handle, PutCall& call) const;
+  Outcome put_message(const QueueRef& queue, MessageRef message, bool in_unit, Done done);
+  // Runs a unit of its own, or adds to the open one.
+  Outcome submit(UnitPut put, bool in_unit, Done done);
+
+  Outcome fail_in_unit(int32_t reason);
+  uint32_t unit_owner();
+
+  QueueManager& manager_;
+  ConnectOptions options_;
+  uint64_t id_ = 0;
+  bool is_open_ = true;
+  UnitOfWork unit_;
+  Hobj last_handle_ = 0;
+  std::unordered_map<Hobj, HandleRef> handles_;
+  std::unordered_map<GetCall*, std::shared_ptr<GetOperation>> waiting_;
+  int64_t stamp_hundredths_ = -1;  // of the date and time below
+  mqi::FixedText<8> stamp_date_;
+  mqi::FixedText<8> stamp_time_;
+};
+
+}  // namespace millstream::queue

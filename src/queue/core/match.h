@@ -1,0 +1,45 @@
+// Whether a message on a queue is one that a get asks for: match options, selector, marks. Most of
+// it is decided by the index entry alone; a selector needs the message.
+// Thread: under the queue's lock; views belong to the operation that made it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "queue/core/queue_index.h"
+#include "queue/selector/selector.h"
+
+namespace millstream::queue {
+
+// Where in a group or a segmented message a message stands.
+struct GroupPlace {
+  int32_t sequence_number = 1;
+  int32_t offset = 0;
+  int32_t flags = 0;
+  int32_t original_length = -1;
+};
+
+enum class Verdict : uint8_t { kNo, kYes, kNeedsMessage };
+
+struct Matcher {
+  std::string message_id;  // empty: any
+  std::string correlation_id;
+  std::string group_id;
+  uint64_t message_id_hash = 0;
+  uint64_t correlation_id_hash = 0;
+  uint64_t group_id_hash = 0;
+  int32_t sequence_number = -1;
+  int32_t offset = -1;
+  Sequence token = 0;
+  std::shared_ptr<const selector::Selector> selector;
+
+  bool matches_any() const {
+    return message_id_hash == 0 && correlation_id_hash == 0 && group_id_hash == 0 && token == 0 &&
+           sequence_number < 0 && offset < 0 && selector == nullptr;
+  }
+  bool needs_place() const { return sequence_number >= 0 || offset >= 0; }
+  // `message`: what the entry's message is, null when it is not in memory.
+  Verdict check(const Entry& entry, const Message* message, const GroupPlace& place) const;
+};
+
+}  // namespace millstream::queue

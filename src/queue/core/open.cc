@@ -1,0 +1,297 @@
+// MQOPEN and MQCLOSE of queues: name resolution through aliases, remote definitions and
+// transmission queues; model queues; the rules of sharing.
+#include <algorithm>
+
+#include "queue/core/connection.h"
+#include "queue/core/get_operation.h"
+
+namespace millstream::queue {
+namespace {
+
+constexpr int32_t kOpenActions =
+    mqi::oo::kInputAny | mqi::oo::kBrowse | mqi::oo::kOutput | mqi::oo::kInquire | mqi::oo::kSet;
+constexpr int32_t kOpenAll = 0x7FFFFF;
+
+bool open_bits_conflict(int32_t options, int32_t mask) {
+  int32_t bits = options & mask;
+  return (bits & (bits - 1)) != 0;
+}
+
+std::string_view open_trim(std::string_view name) {
+  size_t end = name.find('\0');
+  if (end != std::string_view::npos) name = name.substr(0, end);
+  while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+  return name;
+}
+
+}  // namespace
+
+Outcome Connection::check_open_options(const OpenCall& call) const {
+  int32_t o = call.options;
+  if ((o & ~kOpenAll) != 0) return Outcome::failed(mqi::reason::kOptionsError);
+  if ((o & (kOpenActions | mqi::oo::kResolveNames)) == 0) {
+    return Outcome::failed(mqi::reason::kOptionsError);
+  }
+  if (open_bits_conflict(o, mqi::oo::kInputAny) ||
+      open_bits_conflict(o, mqi::oo::kReadAhead | mqi::oo::kNoReadAhead) ||
+      open_bits_conflict(o,
+                         mqi::oo::kBindOnOpen | mqi::oo::kBindNotFixed | mqi::oo::kBindOnGroup)) {
+    return Outcome::failed(mqi::reason::kOptionsError);
+  }
+  if ((o & mqi::oo::kContextOfPut) != 0 && (o & mqi::oo::kOutput) == 0) {
+    return Outcome::failed(mqi::reason::kOptionsError);
+  }
+  if ((o & mqi::oo::kSaveAllContext) != 0 && (o & mqi::oo::kInputAny) == 0) {
+    return Outcome::failed(mqi::reason::kOptionsError);
+  }
+  if ((o & mqi::oo::kCoOp) != 0 && (o & mqi::oo::kBrowse) == 0) {
+    return Outcome::failed(mqi::reason::kOptionsError);
+  }
+  return Outcome::ok();
+}
+
+Outcome Connection::open(OpenCall& call, Done) {
+  call.handle = kNoObject;
+  if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
+  if (!manager_.is_running()) return Outcome::failed(mqi::reason::kQMgrStopping);
+  if (Outcome o = check_open_options(call); !o.is_ok()) return o;
+  if (handles_.size() >= manager_.settings().handles_max) {
+    return Outcome::failed(mqi::reason::kHandleNotAvailable);
+  }
+  auto handle = std::make_shared<Handle>();
+  handle->type = call.object_type;
+  handle->options = call.options;
+  if (call.object_type == mqi::ot::kQueueManager) {
+    constexpr int32_t kNotForManager = kOpenActions & ~(mqi::oo::kInquire);
+    if ((call.options & kNotForManager) != 0) {
+      return Outcome::failed(mqi::reason::kOptionNotValidForType);
+    }
+  } else if (call.object_type == mqi::ot::kQueue) {
+    if (Outcome o = open_queue(call, *handle); !o.is_ok()) return o;
+  } else {
+    return Outcome::failed(mqi::reason::kObjectTypeError);
+  }
+  handle->id = ++last_handle_;
+  handle->marker = id_ << 24 | static_cast<uint32_t>(handle->id);
+  call.handle = handle->id;
+  handles_[handle->id] = std::move(handle);
+  return Outcome::ok();
+}
+
+Outcome Connection::open_queue(OpenCall& call, Handle& handle) {
+  if (Outcome o = resolve(call, handle); !o.is_ok()) return o;
+  if (Outcome o = check_access(call, handle); !o.is_ok()) return o;
+  if (!open_trim(call.selection_string).empty()) {
+    if ((call.options & (mqi::oo::kInputAny | mqi::oo::kBrowse)) == 0) {
+      return Outcome::failed(mqi::reason::kOptionNotValidForType);
+    }
+    auto selector = selector::Selector::compile(call.selection_string);
+    if (!selector.ok()) return Outcome::failed(selector.error().number);
+    handle.selector = std::move(selector).take_value();
+    if (handle.selector->selects_all()) handle.selector = nullptr;
+  }
+  if (handle.object != nullptr && handle.object->kind == QueueKind::kModel) {
+    NamedQueueRef model = handle.object;
+    if (Outcome o = create_dynamic(call, *model, handle); !o.is_ok()) return o;
+  }
+  if (Outcome o = attach(handle); !o.is_ok()) return o;
+  call.resolved_queue = handle.is_remote ? handle.remote_queue : handle.queue->name();
+  call.resolved_queue_manager = handle.is_remote ? handle.remote_queue_manager : manager_.name();
+  return Outcome::ok();
+}
+
+Outcome Connection::resolve(const OpenCall& call, Handle& handle) {
+  std::string name(open_trim(call.object_name));
+  std::string where(open_trim(call.queue_manager_name));
+  if (!where.empty() && where != manager_.name()) {
+    NamedQueueRef alias = manager_.objects().find(where);
+    if (alias != nullptr && alias->kind == QueueKind::kRemote &&
+        alias->remote.remote_queue.empty()) {  // a queue manager alias
+      if (alias->remote.remote_queue_manager != manager_.name()) {
+        return resolve_remote(name, alias->remote.remote_queue_manager,
+                              alias->remote.transmission_queue, handle);
+      }
+    } else {
+      return resolve_remote(name, where, {}, handle);
+    }
+  }
+  NamedQueueRef object = manager_.objects().find(name);
+  if (object == nullptr) return Outcome::failed(mqi::reason::kUnknownObjectName);
+  handle.object = object;
+  switch (object->kind) {
+    case QueueKind::kLocal:
+      handle.queue = object->queue;
+      break;
+    case QueueKind::kModel:
+      break;
+    case QueueKind::kRemote:
+      return resolve_remote(object->remote.remote_queue, object->remote.remote_queue_manager,
+                            object->remote.transmission_queue, handle);
+    case QueueKind::kAlias: {
+      handle.default_priority = object->alias.default_priority;
+      handle.default_persistent = object->alias.default_persistent;
+      NamedQueueRef base = manager_.objects().find(object->alias.target);
+      if (base == nullptr) return Outcome::failed(mqi::reason::kUnknownAliasBaseQ);
+      if (base->kind == QueueKind::kAlias || base->kind == QueueKind::kModel) {
+        return Outcome::failed(mqi::reason::kAliasBaseQTypeError);
+      }
+      if (base->kind == QueueKind::kRemote) {
+        return resolve_remote(base->remote.remote_queue, base->remote.remote_queue_manager,
+                              base->remote.transmission_queue, handle);
+      }
+      handle.queue = base->queue;
+      return Outcome::ok();
+    }
+  }
+  if (handle.queue != nullptr) {
+    std::lock_guard lock(handle.queue->mutex());
+    handle.default_priority = handle.queue->settings().default_priority;
+    handle.default_persistent = handle.queue->settings().default_persistent;
+  }
+  return Outcome::ok();
+}
+
+// The message goes onto a transmission queue: the one named, else the one with the queue manager's
+// name, else the default one.
+Outcome Connection::resolve_remote(const std::string& queue, const std::string& where,
+                                   const std::string& transmission, Handle& handle) {
+  constexpr int32_t kNotRemote = mqi::oo::kInputAny | mqi::oo::kBrowse;
+  if ((handle.options & kNotRemote) != 0) {
+    return Outcome::failed(mqi::reason::kOptionNotValidForType);
+  }
+  NamedQueueRef target;
+  bool is_default = false;
+  if (!transmission.empty()) {
+    target = manager_.objects().find(transmission);
+    if (target == nullptr) return Outcome::failed(mqi::reason::kUnknownXmitQ);
+  } else {
+    target = manager_.objects().find(where);
+    const std::string& fallback = manager_.settings().default_transmission_queue;
+    bool is_usable = target != nullptr && target->kind == QueueKind::kLocal;
+    if (!is_usable && fallback.empty()) return Outcome::failed(mqi::reason::kUnknownRemoteQMgr);
+    if (!is_usable) {
+      is_default = true;
+      target = manager_.objects().find(fallback);
+      if (target == nullptr) return Outcome::failed(mqi::reason::kUnknownDefXmitQ);
+    }
+  }
+  if (target->kind != QueueKind::kLocal) {
+    return Outcome::failed(is_default ? mqi::reason::kDefXmitQTypeError
+                                      : mqi::reason::kXmitQTypeError);
+  }
+  std::lock_guard lock(target->queue->mutex());
+  if (!target->queue->settings().is_transmission) {
+    return Outcome::failed(is_default ? mqi::reason::kDefXmitQUsageError
+                                      : mqi::reason::kXmitQUsageError);
+  }
+  handle.queue = target->queue;
+  handle.is_remote = true;
+  handle.remote_queue = queue;
+  handle.remote_queue_manager = where;
+  if (handle.object != nullptr && handle.object->kind == QueueKind::kRemote) {
+    handle.default_priority = handle.object->remote.default_priority;
+    handle.default_persistent = handle.object->remote.default_persistent;
+  } else if (handle.object == nullptr) {
+    handle.default_priority = target->queue->settings().default_priority;
+    handle.default_persistent = target->queue->settings().default_persistent;
+  }
+  return Outcome::ok();
+}
+
+Outcome Connection::check_access(const OpenCall& call, const Handle& handle) const {
+  AccessControl* access = manager_.options().access;
+  if (access == nullptr) return Outcome::ok();
+  int32_t o = call.options;
+  uint32_t rights = 0;
+  if ((o & mqi::oo::kInputAny) != 0) rights |= kRightGet;
+  if ((o & mqi::oo::kBrowse) != 0) rights |= kRightBrowse;
+  if ((o & mqi::oo::kOutput) != 0) rights |= kRightPut;
+  if ((o & mqi::oo::kInquire) != 0) rights |= kRightInquire;
+  if ((o & mqi::oo::kSet) != 0) rights |= kRightSet;
+  if ((o & (mqi::oo::kPassIdentityContext | mqi::oo::kPassAllContext)) != 0) {
+    rights |= kRightPassContext;
+  }
+  if ((o & (mqi::oo::kSetIdentityContext | mqi::oo::kSetAllContext)) != 0) {
+    rights |= kRightSetContext;
+  }
+  std::string_view user = options_.user;
+  if ((o & mqi::oo::kAlternateUserAuthority) != 0) {
+    AccessRequest alternate{user, mqi::ot::kQueue, call.alternate_user, kRightAlternateUser};
+    if (!access->refuses(alternate).empty()) return Outcome::failed(mqi::reason::kNotAuthorized);
+    user = call.alternate_user;
+  }
+  // The rights are those of the name that was opened, not of what it leads to.
+  std::string_view name = handle.object != nullptr ? std::string_view(handle.object->name)
+                                                   : std::string_view(handle.queue->name());
+  AccessRequest request{user, mqi::ot::kQueue, name, rights};
+  if (!access->refuses(request).empty()) return Outcome::failed(mqi::reason::kNotAuthorized);
+  return Outcome::ok();
+}
+
+Outcome Connection::attach(Handle& handle) {
+  Queue& queue = *handle.queue;
+  std::lock_guard lock(queue.mutex());
+  if (queue.is_deleted()) return Outcome::failed(mqi::reason::kUnknownObjectName);
+  int32_t o = handle.options;
+  if ((o & mqi::oo::kInputAny) != 0) {
+    const QueueSettings& settings = queue.settings();
+    bool is_exclusive = (o & mqi::oo::kInputExclusive) != 0 ||
+                        ((o & mqi::oo::kInputAsQueueDef) != 0 && !settings.default_shared);
+    if (!settings.is_shareable) is_exclusive = true;
+    if (queue.is_exclusive || (is_exclusive && queue.open_input > 0)) {
+      return Outcome::failed(mqi::reason::kObjectInUse);
+    }
+    handle.is_input = true;
+    handle.is_exclusive = is_exclusive;
+    queue.is_exclusive = is_exclusive;
+    ++queue.open_input;
+  }
+  if ((o & mqi::oo::kBrowse) != 0) ++queue.open_browse;
+  if ((o & mqi::oo::kOutput) != 0) ++queue.open_output;
+  return Outcome::ok();
+}
+
+void Connection::detach(Handle& handle) {
+  if (handle.queue == nullptr) return;
+  Queue& queue = *handle.queue;
+  Effects effects;
+  {
+    std::lock_guard lock(queue.mutex());
+    queue.reset_cursor(handle.cursor);
+    if (handle.locked != kNoSlot) queue.release(handle.locked, effects);
+    handle.locked = kNoSlot;
+    if (handle.is_input) {
+      --queue.open_input;
+      if (handle.is_exclusive) queue.is_exclusive = false;
+    }
+    if ((handle.options & mqi::oo::kBrowse) != 0) --queue.open_browse;
+    if ((handle.options & mqi::oo::kOutput) != 0) --queue.open_output;
+  }
+  manager_.apply(std::move(effects));
+  handle.queue = nullptr;
+}
+
+Outcome Connection::close(Hobj& id, int32_t options, Done) {
+  if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
+  HandleRef handle = find_handle(id);
+  if (handle == nullptr) return Outcome::failed(mqi::reason::kHobjError);
+  if (options != mqi::co::kNone && options != mqi::co::kDelete &&
+      options != mqi::co::kDeletePurge) {
+    return Outcome::failed(mqi::reason::kOptionsError);
+  }
+  std::vector<std::shared_ptr<GetOperation>> waiting;
+  for (auto& [call, operation] : waiting_) {
+    if (operation->handle_id() == id) waiting.push_back(operation);
+  }
+  for (auto& operation : waiting) operation->end(Outcome::failed(mqi::reason::kHobjError));
+  detach(*handle);
+  handles_.erase(id);
+  id = kNoObject;
+  return Outcome::ok();
+}
+
+Outcome Connection::create_dynamic(OpenCall&, const NamedQueue&, Handle&) {
+  return Outcome::failed(mqi::reason::kFunctionNotSupported);
+}
+
+}  // namespace millstream::queue

@@ -1,0 +1,276 @@
+#include "queue/core/queue.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace millstream::queue {
+
+void Queue::alter(QueueSettings settings) {
+  bool tells = settings.inhibits_get && !settings_.inhibits_get;
+  bool arms = settings.is_triggered && !settings_.is_triggered;
+  settings_ = std::move(settings);
+  if (arms) trigger_armed = true;
+  if (tells) wake_all();
+}
+
+void Queue::mark_deleted() {
+  is_deleted_ = true;
+  wake_all();
+}
+
+void Queue::wake_all() {
+  for (Waiter* waiter : waiters_.take_lookers(true)) waiter->granted(kNoSlot, 0);
+}
+
+Outcome Queue::check_put(uint64_t bytes) const {
+  if (is_deleted_) return Outcome::failed(mqi::reason::kQDeleted);
+  if (settings_.inhibits_put) return Outcome::failed(mqi::reason::kPutInhibited);
+  if (bytes > settings_.message_bytes_max) return Outcome::failed(mqi::reason::kMsgTooBigForQ);
+  if (depth() >= settings_.depth_max) return Outcome::failed(mqi::reason::kQFull);
+  return Outcome::ok();
+}
+
+Slot Queue::publish(const Entry& entry, const GroupPlace* place, Effects& effects) {
+  Slot slot = index_.insert(entry);
+  if (place != nullptr) places_[entry.sequence] = *place;
+  ++statistics.puts;
+  if (entry.state == EntryState::kAvailable) offer(slot, effects);
+  return slot;
+}
+
+void Queue::release(Slot slot, Effects& effects) {
+  index_.unlock(slot);
+  offer(slot, effects);
+}
+
+void Queue::offer(Slot slot, Effects& effects) {
+  Entry& entry = index_.at(slot);
+  if (!waiters_.empty() && !settings_.inhibits_get) {
+    GroupPlace place = place_of(slot);
+    Waiter* waiter = waiters_.take_for(entry, entry.message, place);
+    if (waiter != nullptr) {
+      index_.lock(slot, waiter->owner);
+      waiter->granted(slot, entry.sequence);
+    } else {
+      for (Waiter* looker : waiters_.take_lookers(false)) looker->granted(kNoSlot, 0);
+    }
+  }
+  if (settings_.is_triggered) consider_trigger(entry, effects);
+}
+
+void Queue::lock(Slot slot, uint32_t owner) {
+  fix_cursors(slot);
+  index_.lock(slot, owner);
+}
+
+void Queue::leave(Slot slot) {
+  fix_cursors(slot);
+  index_.leave(slot);
+  ++leaving_;
+}
+
+void Queue::erase(Slot slot) {
+  Entry& entry = index_.at(slot);
+  fix_cursors(slot);
+  if (entry.state == EntryState::kLeaving) --leaving_;
+  if (!places_.empty()) places_.erase(entry.sequence);
+  if (!marks_.empty()) marks_.erase(entry.sequence);
+  index_.erase(slot);
+}
+
+// A cursor on a message that leaves its lane goes back by one, so that it still goes on with the
+// next.
+void Queue::fix_cursors(Slot slot) {
+  if (cursors_.empty()) return;
+  const Entry& entry = index_.at(slot);
+  if (entry.state != EntryState::kAvailable) return;
+  Sequence before = entry.previous == kNoSlot ? 0 : index_.at(entry.previous).sequence;
+  for (Cursor* cursor : cursors_) {
+    if (cursor->sequence == entry.sequence && cursor->lane == entry.lane) cursor->sequence = before;
+  }
+}
+
+void Queue::place_cursor(Cursor& cursor, Slot slot) {
+  const Entry& entry = index_.at(slot);
+  if (!cursor.is_placed) {
+    cursor.is_placed = true;
+    cursors_.push_back(&cursor);
+  }
+  cursor.lane = entry.lane;
+  cursor.sequence = cursor.under = entry.sequence;
+}
+
+void Queue::reset_cursor(Cursor& cursor) {
+  if (cursor.is_placed) std::erase(cursors_, &cursor);
+  cursor = Cursor();
+}
+
+GroupPlace Queue::place_of(Slot slot) const {
+  const Entry& entry = index_.at(slot);
+  if ((entry.flags & kEntryGrouped) == 0) return {};
+  auto found = places_.find(entry.sequence);
+  return found == places_.end() ? GroupPlace() : found->second;
+}
+
+bool Queue::is_marked_for(Sequence sequence, uint64_t handle, bool is_cooperative, int64_t at_ns) {
+  auto found = marks_.find(sequence);
+  if (found == marks_.end()) return false;
+  Mark& mark = found->second;
+  if (std::find(mark.handles.begin(), mark.handles.end(), handle) != mark.handles.end()) {
+    return true;
+  }
+  if (!mark.is_cooperative || !is_cooperative) return false;
+  if (mark.until_ns > at_ns) return true;
+  mark.is_cooperative = false;
+  if (mark.handles.empty()) marks_.erase(found);
+  return false;
+}
+
+Verdict Queue::verdict(const Matcher& matcher, Slot slot, const Loaded& loaded, uint64_t marker) {
+  const Entry& entry = index_.at(slot);
+  ++scan_steps;
+  if (marker != 0 && !marks_.empty()) {
+    constexpr uint64_t kCooperativeBit = 1ull << 63;
+    if (is_marked_for(entry.sequence, marker & ~kCooperativeBit, (marker & kCooperativeBit) != 0,
+                      now_ns)) {
+      return Verdict::kNo;
+    }
+  }
+  const Message* message = entry.message;
+  if (message == nullptr && loaded.sequence == entry.sequence) message = loaded.message.get();
+  GroupPlace place;
+  if (matcher.needs_place()) place = place_of(slot);
+  return matcher.check(entry, message, place);
+}
+
+Queue::Found Queue::find(const Matcher& matcher, Position from, const Loaded& loaded,
+                         uint64_t marker, int64_t now_gmt_ms, Effects& effects) {
+  if (matcher.message_id_hash != 0 || matcher.correlation_id_hash != 0 ||
+      matcher.group_id_hash != 0 || matcher.token != 0) {
+    return find_by_identifier(matcher, from, loaded, marker, now_gmt_ms, effects);
+  }
+  bool takes_any = matcher.matches_any() && marker == 0;
+  for (int lane = from.lane; lane >= 0; --lane) {
+    if ((index_.lanes_in_use() & (1u << lane)) == 0) continue;
+    bool is_first_lane = lane == from.lane;
+    Slot slot = index_.head(lane);
+    if (is_first_lane && from.sequence != 0) slot = index_.first_behind(lane, from.sequence);
+    if (is_first_lane && from.resume_at != 0) slot = index_.first_from(lane, from.resume_at);
+    while (slot != kNoSlot) {
+      Entry& entry = index_.at(slot);
+      Slot next = entry.next;
+      if (is_expired(entry, now_gmt_ms)) {
+        expire(slot, effects);
+        slot = next;
+        continue;
+      }
+      Verdict v = takes_any ? Verdict::kYes : verdict(matcher, slot, loaded, marker);
+      if (v != Verdict::kNo) return {slot, v == Verdict::kNeedsMessage};
+      slot = next;
+    }
+  }
+  return {};
+}
+
+Queue::Found Queue::find_by_identifier(const Matcher& matcher, Position from, const Loaded& loaded,
+                                       uint64_t marker, int64_t now_gmt_ms, Effects& effects) {
+  Slot Entry::* next_in_chain = &Entry::next_by_group_id;
+  Slot slot;
+  if (matcher.token != 0) {
+    next_in_chain = &Entry::next_by_sequence;
+    slot = index_.find(matcher.token);
+  } else if (matcher.message_id_hash != 0) {
+    next_in_chain = &Entry::next_by_message_id;
+    slot = index_.first_by_message_id(matcher.message_id_hash);
+  } else if (matcher.correlation_id_hash != 0) {
+    next_in_chain = &Entry::next_by_correlation_id;
+    slot = index_.first_by_correlation_id(matcher.correlation_id_hash);
+  } else {
+    slot = index_.first_by_group_id(matcher.group_id_hash);
+  }
+  Found best;
+  while (slot != kNoSlot) {
+    Slot current = slot;
+    const Entry& entry = index_.at(current);
+    slot = entry.*next_in_chain;
+    if (entry.state != EntryState::kAvailable) continue;
+    bool is_behind =
+        entry.lane < from.lane || (entry.lane == from.lane && entry.sequence > from.sequence &&
+                                   entry.sequence >= from.resume_at);
+    if (!is_behind) continue;
+    if (best.slot != kNoSlot) {
+      const Entry& other = index_.at(best.slot);
+      if (other.lane > entry.lane ||
+          (other.lane == entry.lane && other.sequence < entry.sequence)) {
+        continue;
+      }
+    }
+    if (is_expired(entry, now_gmt_ms)) {
+      expire(current, effects);
+      continue;
+    }
+    Verdict v = verdict(matcher, current, loaded, marker);
+    if (v == Verdict::kNo) continue;
+    // Identifiers are verified when the message has been read; a selector decides here.
+    best = {current, v == Verdict::kNeedsMessage};
+    bool is_best_lane = (index_.lanes_in_use() >> (index_.at(current).lane + 1)) == 0;
+    if (is_best_lane) break;  // chains are in order of arrival
+  }
+  return best;
+}
+
+void Queue::expire(Slot slot, Effects& effects) {
+  Entry& entry = index_.at(slot);
+  fix_cursors(slot);
+  Effects::Expired expired{shared_from_this(), entry};
+  if (entry.is_persistent() || (entry.flags & kEntryReportsExpiry) != 0) {
+    // It stays in the index, unseen, until its get is durable or its report is made.
+    index_.leave(slot);
+    ++leaving_;
+    expired.entry = index_.at(slot);
+    if (expired.entry.message != nullptr) expired.entry.message->retain();
+    effects.expired.push_back(std::move(expired));
+    return;
+  }
+  erase(slot);
+}
+
+void Queue::consider_trigger(const Entry& entry, Effects& effects) {
+  if (entry.priority < settings_.trigger_priority) return;
+  if (settings_.initiation_queue.empty()) return;
+  switch (settings_.trigger_type) {
+    case TriggerType::kNone:
+      return;
+    case TriggerType::kFirst:
+      if (open_input > 0) return;
+      if (!trigger_armed && now_ns < trigger_quiet_until_ns) return;
+      break;
+    case TriggerType::kEvery:
+      break;
+    case TriggerType::kDepth:
+      if (index_.size() - leaving_ < settings_.trigger_depth) return;
+      break;
+  }
+  effects.triggers.push_back({shared_from_this(), settings_});
+}
+
+void LockedQueues::add(Queue* queue) {
+  if (queues_.empty() || queues_.back() != queue) queues_.push_back(queue);
+}
+
+void LockedQueues::lock() {
+  std::sort(queues_.begin(), queues_.end(),
+            [](const Queue* a, const Queue* b) { return a->id() < b->id(); });
+  queues_.erase(std::unique(queues_.begin(), queues_.end()), queues_.end());
+  for (Queue* queue : queues_) queue->mutex().lock();
+  is_locked_ = true;
+}
+
+void LockedQueues::unlock() {
+  if (!is_locked_) return;
+  for (Queue* queue : queues_) queue->mutex().unlock();
+  is_locked_ = false;
+}
+
+}  // namespace millstream::queue

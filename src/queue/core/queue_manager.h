@@ -1,0 +1,132 @@
+// A queue manager in this process: queues, units of work and what else the MQI promises, over a
+// Store. Construct it, let the store tell what it found (recovery()), then start().
+//
+//   QueueManager manager({.settings = {.name = "QM1"}, .executor = &executor, ...});
+//   MemoryStore store(workers, manager.listener(), &image);
+//   MS_TRY(store.recover(manager.recovery()));
+//   MS_TRY(manager.start(store));
+//   auto connection = manager.connect({.user = "alice", .executor = &executor});
+//
+// Calls never block: what has to wait ends in a callback on the connection's executor. Only
+// durability and a get with wait (and a body that has to be read) make a call wait.
+// After stop() or a failure of the store every call gives 2162 or 2009.
+// Thread: any. Connections belong to their executors. The manager outlives its connections' calls.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <unordered_set>
+
+#include "base/clock.h"
+#include "base/executor.h"
+#include "base/random.h"
+#include "queue/core/access.h"
+#include "queue/core/object_table.h"
+#include "queue/core/unit_of_work.h"
+#include "queue/store/store.h"
+
+namespace millstream::queue {
+
+class Connection;
+
+struct QueueManagerOptions {
+  QueueManagerSettings settings;
+  base::Executor* executor = nullptr;  // for timers of its own: expiry, delays, triggers
+  base::Random* random = nullptr;
+  AccessControl* access = nullptr;         // null: everything is allowed
+  uint64_t memory_bytes_max = 256u << 20;  // of messages; beyond it bodies stay in the store
+  uint64_t unit_bytes_max = 256u << 20;    // of one connection's open unit
+  bool is_ready_for_puts = true;
+};
+
+struct ConnectOptions {
+  std::string user;
+  std::string application_name;
+  int32_t application_type = 6;  // MQAT_UNIX
+  std::string channel;           // for displays; empty: in this process
+  std::string remote_address;
+  base::Executor* executor = nullptr;
+};
+
+class QueueManager final : private StoreListener, private RecoveryHandler {
+ public:
+  explicit QueueManager(QueueManagerOptions options);
+  ~QueueManager() override;
+  QueueManager(const QueueManager&) = delete;
+  QueueManager& operator=(const QueueManager&) = delete;
+
+  StoreListener& listener() { return *this; }
+  RecoveryHandler& recovery() { return *this; }
+  Status start(Store& store);
+  // Refuses new calls, tells those who wait (2162), leaves a note that the stop was clean. The
+  // store is closed by its owner after that.
+  void stop();
+
+  // 2035 when the user may not connect; 2059 when stopped.
+  Outcome connect(const ConnectOptions& options, std::shared_ptr<Connection>& out);
+
+  const std::string& name() const { return options_.settings.name; }
+  const QueueManagerSettings& settings() const { return options_.settings; }
+  ObjectTable& objects() { return objects_; }
+  // Defines a local queue; false when the name is taken. The definition is on its way to the store
+  // when the call returns; puts that follow are behind it in the journal.
+  bool define_local(std::string_view name, const QueueSettings& settings);
+  bool define(NamedQueueRef object);
+  QueueRef find_queue(std::string_view name) const;
+
+  // --- for connections and units ---
+  Store& store() { return *store_; }
+  base::Executor& executor() { return *options_.executor; }
+  const QueueManagerOptions& options() const { return options_; }
+  int64_t now_gmt_micros() const { return options_.executor->clock().wall_gmt_micros(); }
+  int64_t now_ns() const { return options_.executor->clock().monotonic_ns(); }
+  uint32_t new_owner() { return last_owner_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  void make_message_id(mqi::Id& id);
+  bool is_running() const { return is_running_.load(std::memory_order_acquire); }
+  bool begin_pending(CommitOperation& operation);
+  void end_pending(CommitOperation& operation);
+  // Under the queue's lock.
+  void publish(const UnitPut& put, Location location, Effects& effects);
+  void forget_memory(const Entry& entry);
+  // Gives the gets back with a higher backout count and drops the puts. Gets that skip the backout
+  // go to `kept`, a new unit.
+  void back_out(UnitOfWork& unit, UnitOfWork* kept);
+  // Outside of all locks.
+  void apply(Effects effects);
+  // Puts a message that nobody waits for: a report, a trigger, a dead letter. 2085 and so on when
+  // it cannot be.
+  Outcome put_by_manager(std::string_view queue, MessageRef message, std::string_view user);
+  uint64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  // StoreListener
+  bool moved(QueueId queue, Sequence sequence, Location from, Location to) override;
+  void failed(const base::Error& error) override;
+  void space_changed(bool admits_puts) override;
+  // RecoveryHandler
+  Status record(uint8_t kind, std::string_view key, std::string_view value) override;
+  Status message(QueueId queue, const IndexEntry& index, Location location) override;
+  Status sequence(QueueId queue, Sequence highest) override;
+  Status prepared(const RedoUnit& unit, std::span<const Location> puts) override;
+  Status heuristic(std::string_view xid, uint8_t outcome) override;
+
+  QueueRef queue_by_id(QueueId id) const;
+  QueueRef create_queue(std::string_view name, QueueSettings settings);
+
+  QueueManagerOptions options_;
+  Store* store_ = nullptr;
+  ObjectTable objects_;
+  mutable std::shared_mutex ids_mutex_;
+  std::unordered_map<QueueId, QueueRef> by_id_;
+  QueueId last_queue_id_ = 0;
+  std::atomic<uint32_t> last_owner_{0};
+  std::atomic<bool> is_running_{false};
+  std::atomic<uint64_t> memory_bytes_{0};
+  std::atomic<uint64_t> last_message_id_{0};
+  std::string message_id_prefix_;
+  std::mutex pending_mutex_;
+  std::unordered_set<CommitOperation*> pending_;
+  bool has_failed_ = false;
+};
+
+}  // namespace millstream::queue

@@ -1,0 +1,160 @@
+#include "queue/core/unit_of_work.h"
+
+#include "base/assert.h"
+#include "queue/core/message_codec.h"
+#include "queue/core/queue_manager.h"
+
+namespace millstream::queue {
+
+bool UnitOfWork::is_persistent() const {
+  if (!records.empty() || !clears.empty()) return true;
+  for (const UnitPut& put : puts) {
+    if ((put.index.flags & kEntryPersistent) != 0) return true;
+  }
+  for (const UnitGet& get : gets) {
+    if (get.is_persistent) return true;
+  }
+  return false;
+}
+
+IndexEntry make_index_entry(const Message& message) {
+  IndexEntry index;
+  index.message_id_hash = hash_identifier(message.message_id());
+  index.correlation_id_hash = hash_identifier(message.correlation_id());
+  index.group_id_hash = hash_identifier(message.group_id());
+  index.expires_gmt_ms = message.expires_gmt_ms;
+  index.body_bytes = static_cast<uint32_t>(message.body.size());
+  index.backout_count = 0;
+  index.priority = static_cast<uint8_t>(message.md.priority);
+  uint8_t flags = 0;
+  if (message.is_persistent()) flags |= kEntryPersistent;
+  if ((message.md.report & mqi::ro::kExpirationMask) != 0) flags |= kEntryReportsExpiry;
+  if ((message.md.report & mqi::ro::kCodMask) != 0) flags |= kEntryReportsCod;
+  if (message.due_gmt_ms != 0) flags |= kEntryDelayed;
+  constexpr int32_t kGroupFlags =
+      mqi::mf::kInGroup | mqi::mf::kLastInGroup | mqi::mf::kSegment | mqi::mf::kLastSegment;
+  if ((message.md.flags & kGroupFlags) != 0) flags |= kEntryGrouped;
+  index.flags = flags;
+  return index;
+}
+
+Entry make_entry(const IndexEntry& index, Message* message, Location location, bool is_fifo) {
+  Entry entry;
+  entry.sequence = index.sequence;
+  entry.message_id_hash = index.message_id_hash;
+  entry.correlation_id_hash = index.correlation_id_hash;
+  entry.group_id_hash = index.group_id_hash;
+  entry.expires_gmt_ms = index.expires_gmt_ms;
+  entry.location = location;
+  entry.message = message;
+  entry.body_bytes = index.body_bytes;
+  entry.backout_count = index.backout_count;
+  entry.priority = index.priority;
+  entry.lane = is_fifo ? 0 : index.priority;
+  entry.state = EntryState::kAvailable;
+  entry.flags = index.flags;
+  return entry;
+}
+
+CommitOperation::CommitOperation(QueueManager& manager, UnitOfWork unit, base::Executor* executor,
+                                 Done done)
+    : manager_(manager), unit_(std::move(unit)), executor_(executor), done_(std::move(done)) {}
+
+void CommitOperation::lock(LockedQueues& queues) const {
+  for (const UnitPut& put : unit_.puts) queues.add(put.queue.get());
+  for (const UnitGet& get : unit_.gets) queues.add(get.queue.get());
+  queues.lock();
+}
+
+Outcome CommitOperation::run(RedoKind kind, std::string_view xid) {
+  std::unique_ptr<CommitOperation> self(this);
+  bool is_persistent = kind != RedoKind::kCommit || unit_.is_persistent();
+  if (is_persistent) {
+    xid_ = xid;
+    headers_.reserve(unit_.puts.size());
+    for (const UnitPut& put : unit_.puts) {
+      headers_.emplace_back();
+      if (put.message->is_persistent()) encode_message_header(*put.message, headers_.back());
+    }
+  }
+  LockedQueues queues;  // not a member: the object may be gone before they are unlocked
+  lock(queues);
+  for (UnitPut& put : unit_.puts) put.index.sequence = put.queue->next_sequence();
+  if (!is_persistent) {
+    publish({});
+    queues.unlock();
+    manager_.apply(std::move(effects_));
+    return Outcome::ok();
+  }
+  for (const UnitGet& get : unit_.gets) get.queue->leave(get.slot);
+  build(kind);
+  if (!manager_.begin_pending(*this)) {
+    queues.unlock();
+    return Outcome::failed(mqi::reason::kQMgrStopping);
+  }
+  self.release();
+  // Under the locks: the order of the journal is the order on the queues.
+  manager_.store().append(redo_, *this);
+  // From here on the object may be gone.
+  return Outcome::pending();
+}
+
+void CommitOperation::build(RedoKind kind) {
+  redo_.kind = kind;
+  redo_.xid = xid_;
+  for (size_t i = 0; i < unit_.puts.size(); ++i) {
+    UnitPut& put = unit_.puts[i];
+    if (!put.message->is_persistent()) continue;
+    put.index.header_bytes = static_cast<uint32_t>(headers_[i].size());
+    redo_.puts.push_back({put.queue->id(), put.index, headers_[i], put.message->body.view()});
+  }
+  for (const UnitGet& get : unit_.gets) {
+    if (!get.is_persistent) continue;
+    redo_.gets.push_back({get.queue->id(), get.sequence, get.queue->index().at(get.slot).location});
+  }
+  for (const UnitRecord& r : unit_.records) {
+    redo_.records.push_back({r.kind, r.key, r.value, r.is_erased});
+  }
+  redo_.clears = unit_.clears;
+}
+
+void CommitOperation::publish(std::span<const Location> locations) {
+  size_t next_location = 0;
+  int64_t now = manager_.now_gmt_micros();
+  for (const UnitGet& get : unit_.gets) {
+    manager_.forget_memory(get.queue->index().at(get.slot));
+    get.queue->erase(get.slot);
+    ++get.queue->statistics.gets;
+    get.queue->statistics.last_get_gmt_micros = now;
+  }
+  for (UnitPut& put : unit_.puts) {
+    Location location;
+    if (put.message->is_persistent() && !locations.empty()) location = locations[next_location++];
+    put.queue->unreserve();
+    put.queue->statistics.last_put_gmt_micros = now;
+    manager_.publish(put, location, effects_);
+  }
+}
+
+void CommitOperation::durable(std::span<const Location> puts) {
+  std::unique_ptr<CommitOperation> self(this);
+  manager_.end_pending(*this);
+  LockedQueues queues;
+  lock(queues);
+  publish(puts);
+  queues.unlock();
+  manager_.apply(std::move(effects_));
+  finish(Outcome::ok());
+}
+
+void CommitOperation::abandon() {
+  std::unique_ptr<CommitOperation> self(this);
+  finish(Outcome::failed(mqi::reason::kConnectionBroken));
+}
+
+void CommitOperation::finish(const Outcome& outcome) {
+  if (!done_) return;
+  executor_->post([done = std::move(done_), outcome] { done(outcome); });
+}
+
+}  // namespace millstream::queue
