@@ -209,7 +209,7 @@ Status PropertyList::set_unchecked_name(std::string_view name, const PropertyVie
   append_le(entry, size, 4);
   entry += name;
   append_value(entry, value);
-  if (!remove(name) && count_ == kCountMax) {
+  if (!remove_stored(name) && count_ == kCountMax) {
     return base::make_error(errors::kPropertiesTooBig, {"more than 2000"});
   }
   if (bytes_.empty()) bytes_.push_back(kListVersion);
@@ -218,9 +218,12 @@ Status PropertyList::set_unchecked_name(std::string_view name, const PropertyVie
   return {};
 }
 
-bool PropertyList::remove(std::string_view wanted) {
-  ResolvedProperty p = resolve_property(wanted);
-  wanted = p.id == PropertyId::kNamed ? p.name : settable_name(p.id);
+bool PropertyList::remove(std::string_view name) {
+  ResolvedProperty p = resolve_property(name);
+  return remove_stored(p.id == PropertyId::kNamed ? p.name : settable_name(p.id));
+}
+
+bool PropertyList::remove_stored(std::string_view wanted) {
   std::string_view name;
   PropertyView value;
   for (size_t at = PropertyListView::kHeaderBytes, start = at; view().next(at, name, value);

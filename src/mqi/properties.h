@@ -211,6 +211,7 @@ class PropertyList {
   static Result<PropertyList> from_bytes(std::string bytes);
 
  private:
+  bool remove_stored(std::string_view name);
   std::string bytes_;
   uint32_t count_ = 0;
 };

@@ -144,7 +144,9 @@ ResolvedProperty resolve_property(std::string_view name) {
   } else if (name.substr(0, 3) == "JMS") {
     id = find(kJmsNames, name);
   }
-  if (id == PropertyId::kNamed && name.size() > 4 && name.substr(0, 4) == "usr.") {
+  // "usr.a.b" keeps its folder: "a.b" would be in another.
+  bool is_user = name.substr(0, 4) == "usr." && name.size() > 4;
+  if (id == PropertyId::kNamed && is_user && name.find('.', 4) == std::string_view::npos) {
     name.remove_prefix(4);
   }
   return {id, name};

@@ -1,6 +1,6 @@
 #include "parsers/headers/mq_headers.h"
 
-#include "mqi/errors_gen.h"
+#include "mqi/rfh2.h"
 #include "mqi/structures.h"
 #include "text/ccsid.h"
 #include "tree/edit.h"
@@ -12,7 +12,6 @@ using mqi::MqField;
 using tree::Element;
 using value::Value;
 
-constexpr uint32_t kRfh2FixedBytes = 36;
 constexpr size_t kHeadersMax = 100;
 
 void add_fields(tree::TreeContext& context, Element* root, std::string_view name, const Value& v) {
@@ -46,33 +45,13 @@ Status parse_mqdlh_bytes(tree::TreeContext& context, tree::DomainRoot* root, std
   return parse_fixed(context, root, bytes, options, mqi::kMqdlhLayout);
 }
 
-// The whole length that an MQRFH2 states, checked against `bytes`.
-Result<size_t> rfh2_length(std::string_view bytes, const mqi::MqCoding& coding) {
-  int32_t length = mqi::read_int32(bytes.data() + 8, coding.little_endian);
-  if (length < static_cast<int32_t>(kRfh2FixedBytes) ||
-      static_cast<size_t>(length) > bytes.size()) {
-    return base::make_error(mqi::errors::kMqLength, {"MQRFH2", static_cast<int64_t>(length)});
-  }
-  return static_cast<size_t>(length);
-}
-
 Status parse_mqrfh2_bytes(tree::TreeContext& context, tree::DomainRoot* root,
                           std::string_view bytes, const tree::ParseOptions& options) {
-  mqi::MqCoding coding = MS_TRY(mqi::find_coding(mqi::kMqrfh2Layout, bytes, options.ccsid));
-  size_t length = MS_TRY(rfh2_length(bytes, coding));
-  MS_TRY(parse_layout(context, root, mqi::kMqrfh2Layout, bytes, coding));
-  int32_t name_value_ccsid = mqi::read_int32(bytes.data() + 32, coding.little_endian);
-  size_t at = kRfh2FixedBytes;
-  while (at < length) {
-    int32_t size = length - at >= 4 ? mqi::read_int32(bytes.data() + at, coding.little_endian) : -1;
-    if (size < 0 || static_cast<size_t>(size) > length - at - 4) {
-      return base::make_error(mqi::errors::kMqLength,
-                              {"MQRFH2 folder", static_cast<int64_t>(size)});
-    }
-    std::string_view raw = bytes.substr(at + 4, static_cast<size_t>(size));
-    at += 4 + static_cast<size_t>(size);
-    std::string_view folder = MS_TRY(text::to_utf8(
-        raw, name_value_ccsid > 0 ? name_value_ccsid : text::kCcsidUtf8, context.arena));
+  mqi::Rfh2Frame frame = MS_TRY(mqi::Rfh2Frame::open(bytes, options.ccsid));
+  MS_TRY(parse_layout(context, root, mqi::kMqrfh2Layout, bytes, frame.coding()));
+  std::string_view raw;
+  while (MS_TRY(frame.next_folder(raw))) {
+    std::string_view folder = MS_TRY(text::to_utf8(raw, frame.name_value_ccsid(), context.arena));
     if (folder.find_first_not_of(std::string_view(" \0", 2)) == std::string_view::npos) continue;
     MS_TRY(parse_rfh2_folder(context, root, folder));
   }
@@ -190,7 +169,7 @@ Result<std::string_view> parse_mq_headers(tree::TreeContext& context, Element* r
     if (!domain) break;
     mqi::MqCoding coding = MS_TRY(mqi::find_coding(layout_of(domain), bytes, following.ccsid));
     size_t size = coding.size;
-    if (domain == &kMqrfh2) size = MS_TRY(rfh2_length(bytes, coding));
+    if (domain == &kMqrfh2) size = MS_TRY(mqi::Rfh2Frame::open(bytes, following.ccsid)).size();
     tree::DomainRoot* header =
         tree::make_domain_root(context, *domain, context.names.qname(domain->name));
     MS_TRY(domain->parse(context, header, bytes.substr(0, size),
