@@ -13,6 +13,9 @@ class Clock {
   virtual ~Clock() = default;
   virtual int64_t monotonic_ns() const = 0;
   virtual int64_t wall_gmt_micros() const = 0;
+  // Whether the wall clock may go another way than the monotonic one; who waits for a date looks
+  // again now and then.
+  virtual bool wall_may_jump() const { return true; }
 };
 
 const Clock& system_clock();
@@ -29,6 +32,9 @@ class VirtualClock final : public Clock {
   int64_t wall_gmt_micros() const override {
     return start_gmt_micros_.load(std::memory_order_acquire) + monotonic_ns() / 1000;
   }
+  bool wall_may_jump() const override { return may_jump_; }
+  // set_wall_gmt_micros() will not be called. Before anybody waits.
+  void promise_no_jump() { may_jump_ = false; }
   void advance_ns(int64_t ns) { now_ns_.fetch_add(ns, std::memory_order_acq_rel); }
   // Sets the wall clock as an administrator would: the monotonic one does not notice.
   void set_wall_gmt_micros(int64_t micros) {
@@ -38,6 +44,7 @@ class VirtualClock final : public Clock {
  private:
   std::atomic<int64_t> now_ns_{0};
   std::atomic<int64_t> start_gmt_micros_;
+  bool may_jump_ = true;
 };
 
 }  // namespace millstream::base

@@ -118,6 +118,7 @@ Status TestBed::start(bool must_run, Coverage* coverage) {
     for (const auto& flow : application.flows()) probe_.add_flow(*flow);
   };
   if (!script_.is_clock_real) {
+    clock_.promise_no_jump();  // a month that passes is not looked at every few seconds
     hooks_.reactor.clock = &clock_;
     hooks_.reactor.on_idle = [this](int64_t deadline) { on_idle(deadline); };
     hooks_.reactor.idle_wait_ms = 1;
