@@ -88,8 +88,7 @@ void Alarms::look() {
     const int64_t now = base::system_clock().wall_gmt_micros();
     const std::optional<int64_t> next = take_due(now, due);
     if (next) {
-      const bool is_far =
-          base::system_clock().wall_may_jump() && *next - now >= kRecheckNs / 1000;
+      const bool is_far = base::system_clock().wall_may_jump() && *next - now >= kRecheckNs / 1000;
       const int64_t wait_ns = is_far ? kRecheckNs : (*next - now) * 1000;
       home_->arm(timer_, home_->refresh_now() + wait_ns);
     } else {
