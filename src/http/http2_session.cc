@@ -101,7 +101,12 @@ struct Http2Session::Callbacks {
     const bool is_answer = (frame->hd.flags & NGHTTP2_FLAG_ACK) != 0;
     const bool is_control =
         (frame->hd.type == NGHTTP2_PING || frame->hd.type == NGHTTP2_SETTINGS) && !is_answer;
-    if ((is_control || is_empty_data || frame->hd.type == NGHTTP2_PRIORITY) &&
+    bool is_window = frame->hd.type == NGHTTP2_WINDOW_UPDATE;
+    if (is_window && self.window_updates_ > 0) {
+      --self.window_updates_;
+      is_window = false;
+    }
+    if ((is_control || is_window || is_empty_data || frame->hd.type == NGHTTP2_PRIORITY) &&
         !self.control_frames_.take(self.limits_.control_frames_burst,
                                    self.limits_.control_frames_rate, self.now_ns_)) {
       self.calm_down();
@@ -113,6 +118,14 @@ struct Http2Session::Callbacks {
     } else if (stream->expects_continue) {
       self.send_continue(*stream);
     }
+    return 0;
+  }
+
+  static int frame_sent(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+    if (frame->hd.type != NGHTTP2_DATA) return 0;
+    Http2Session& self = of(user);
+    self.window_updates_ = std::min(self.window_updates_ + self.limits_.window_updates_per_data,
+                                    self.limits_.window_updates_burst);
     return 0;
   }
 
@@ -159,6 +172,7 @@ struct Http2Session::Callbacks {
       nghttp2_session_callbacks_set_on_header_callback(made, header);
       nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, data);
       nghttp2_session_callbacks_set_on_frame_recv_callback(made, frame);
+      nghttp2_session_callbacks_set_on_frame_send_callback(made, frame_sent);
       nghttp2_session_callbacks_set_on_stream_close_callback(made, stream_close);
       return made;
     }();

@@ -36,6 +36,10 @@ struct Http2Limits {
   uint32_t bad_streams_rate = 20;
   uint32_t control_frames_burst = 1000;
   uint32_t control_frames_rate = 100;
+  // Updates of windows that cost nothing, for each frame with data that the client has got; more of
+  // them are control frames.
+  uint32_t window_updates_per_data = 10;
+  uint32_t window_updates_burst = 10'000;
 };
 
 struct Http2Stream {
@@ -116,6 +120,7 @@ class Http2Session {
   std::vector<int32_t> ready_;  // to be handed on when nghttp2 has returned
   int64_t now_ns_ = 0;
   Bucket bad_streams_, control_frames_;
+  uint32_t window_updates_ = 0;  // that are still free
   uint64_t progress_bytes_ = 0;
   bool is_calming_ = false;
 };

@@ -261,6 +261,29 @@ TEST_CASE("http2: ping floods end the connection") {
   CHECK(pair.client.goaway_error == NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
+TEST_CASE("http2: window updates without end are a flood, those of a reader are not") {
+  const std::string window("\0\0\4\x8\0\0\0\0\0\0\0\0\1", 13);
+  {
+    Http2Limits limits;
+    limits.control_frames_burst = 20;
+    Http2Pair pair(limits);
+    CHECK(pair.run());
+    for (int i = 0; i < 15; ++i) pair.is_good = pair.is_good && pair.session.feed(window, 1);
+    CHECK(pair.is_good);
+    for (int i = 0; i < 15; ++i) pair.is_good = pair.is_good && pair.session.feed(window, 1);
+    CHECK_FALSE(pair.is_good);
+  }
+  // A client that takes a long reply says so as often as it likes.
+  Http2Limits limits;
+  limits.control_frames_burst = 20;
+  Http2Pair pair(limits);
+  pair.handler.answer = [](Http2Stream&, Response& r) { r.body.assign(5'000'000, 'x'); };
+  pair.client.request("GET", "/");
+  CHECK(pair.run());
+  CHECK(pair.client.replies[1].body.size() == 5'000'000);
+  for (int i = 0; i < 200; ++i) CHECK(pair.session.feed(window, pair.now_ns));
+}
+
 TEST_CASE("http2: the end is announced, then said") {
   Http2Pair pair;
   pair.handler.is_silent = true;
