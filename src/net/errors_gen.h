@@ -35,5 +35,7 @@ inline constexpr base::ErrorCode kTlsNoTrust{"MS1361", 1361, base::ExceptionKind
     "Client certificates are asked for, but there is no trust store to check them with."};
 inline constexpr base::ErrorCode kTlsNoKeystore{"MS1362", 1362, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "There is no key store to look for the key alias '{0}' in."};
+inline constexpr base::ErrorCode kCredentialCrypto{"MS1363", 1363, base::ExceptionKind::kSecurity, base::Severity::kError,
+    "The cryptographic function {0} failed: {1}."};
 
 }  // namespace millstream::net::errors
