@@ -224,11 +224,11 @@ void Analyser::uses_node_source(const ast::SourcePos& pos) {
 }
 
 // What UPDATE and DELETE compute for each row is computed by the database.
-void Analyser::pushed(const Expr* e, const ast::Variable* row) {
+void Analyser::pushed(const ast::Expr* e, const ast::Variable* row) {
   if (!e) return;
   PushScope scope;
   scope.tables.push_back(row);
-  const Expr* culprit = nullptr;
+  const ast::Expr* culprit = nullptr;
   if (classify(*e, scope, &culprit) != PushKind::kNeither) return;
   error(culprit->pos, "MS2124",
         "'" + std::string(culprit->source) + "' cannot be given to the database");
