@@ -23,7 +23,7 @@ Outcome GetOperation::browse(Slot slot, std::unique_lock<std::mutex>& lock) {
   if (fits) {
     if (!is_ours && handle_->locked != kNoSlot) {
       // One lock a handle: the one before goes.
-      queue_->release(handle_->locked, effects);
+      manager_.release(*queue_, handle_->locked, effects);
       handle_->locked = kNoSlot;
     }
     if ((call_->options & mqi::gmo::kLock) != 0 && !is_ours) {
@@ -63,7 +63,7 @@ Outcome GetOperation::unlock_message() {
   {
     std::lock_guard lock(queue_->mutex());
     if (handle_->locked == kNoSlot) return Outcome::failed(mqi::reason::kNoMsgLocked);
-    queue_->release(handle_->locked, effects);
+    manager_.release(*queue_, handle_->locked, effects);
     handle_->locked = kNoSlot;
   }
   manager_.apply(std::move(effects));

@@ -21,7 +21,10 @@ Connection::HandleRef Connection::find_handle(Hobj handle) const {
 }
 
 uint32_t Connection::unit_owner() {
-  if (unit_.owner == 0) unit_.owner = manager_.new_owner();
+  if (unit_.owner == 0) {
+    unit_.owner = manager_.new_owner();
+    show_unit(true);
+  }
   return unit_.owner;
 }
 
@@ -40,6 +43,7 @@ Outcome Connection::commit(Done done) {
   }
   if (unit_.empty()) return Outcome::ok();
   UnitOfWork unit = std::exchange(unit_, UnitOfWork());
+  show_unit(false);
   auto* operation =
       new CommitOperation(manager_, std::move(unit), options_.executor, std::move(done));
   return operation->run();
@@ -49,6 +53,7 @@ Outcome Connection::back() {
   if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
   UnitOfWork unit = std::exchange(unit_, UnitOfWork());
   manager_.back_out(unit, &unit_);
+  show_unit(!unit_.empty());
   return Outcome::ok();
 }
 
@@ -71,6 +76,7 @@ void Connection::abandon() {
   for (auto& [id, handle] : handles_) detach(*handle);
   handles_.clear();
   is_open_ = false;
+  manager_.remove_connection(*this);
 }
 
 bool Connection::cancel(GetCall& call) {
@@ -79,7 +85,5 @@ bool Connection::cancel(GetCall& call) {
   std::shared_ptr<GetOperation> operation = found->second;
   return operation->cancel();
 }
-
-Outcome Connection::fail_in_unit(int32_t reason) { return Outcome::failed(reason); }
 
 }  // namespace millstream::queue

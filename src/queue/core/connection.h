@@ -99,6 +99,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   uint64_t id() const { return id_; }
   bool is_open() const { return is_open_; }
   const UnitOfWork& unit() const { return unit_; }
+  // For displays; any thread.
+  objects::ConnectionStatus status() const;
+  std::string external_id() const;  // 24 bytes
 
  private:
   friend class GetOperation;
@@ -122,19 +125,21 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Slot locked = kNoSlot;
     Sequence locked_sequence = 0;
     std::unique_ptr<mqi::MessageDescriptor> saved_context;
-    bool owns_dynamic = false;
+    bool owns_dynamic = false;  // a temporary queue goes with it
   };
   using HandleRef = std::shared_ptr<Handle>;
 
   // open.cc
   Outcome check_open_options(const OpenCall& call) const;
-  Outcome open_queue(OpenCall& call, Handle& handle);
+  Outcome open_queue(OpenCall& call, Handle& handle, Done done);
+  NamedQueueRef create_unknown(const std::string& name);
+  Outcome delete_closed(const Handle& handle, int32_t options);
   Outcome resolve(const OpenCall& call, Handle& handle);
   Outcome resolve_remote(const std::string& queue, const std::string& manager,
                          const std::string& transmission, Handle& handle);
   Outcome attach(Handle& handle);
   void detach(Handle& handle);
-  Outcome create_dynamic(OpenCall& call, const NamedQueue& model, Handle& handle);
+  Outcome create_dynamic(OpenCall& call, Handle& handle, Done done);
   Outcome check_access(const OpenCall& call, const Handle& handle) const;
   HandleRef find_handle(Hobj handle) const;
 
@@ -147,7 +152,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Runs a unit of its own, or adds to the open one.
   Outcome submit(UnitPut put, bool in_unit, Done done);
 
-  Outcome fail_in_unit(int32_t reason);
+  void show_handles();
+  void show_unit(bool has_unit);
   uint32_t unit_owner();
 
   QueueManager& manager_;
@@ -158,6 +164,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Hobj last_handle_ = 0;
   std::unordered_map<Hobj, HandleRef> handles_;
   std::unordered_map<GetCall*, std::shared_ptr<GetOperation>> waiting_;
+  mutable std::mutex display_mutex_;  // guards what displays see
+  std::vector<objects::HandleStatus> display_handles_;
+  bool display_has_unit_ = false;
+  int64_t display_unit_started_ms_ = 0;
   int64_t stamp_hundredths_ = -1;  // of the date and time below
   mqi::FixedText<8> stamp_date_;
   mqi::FixedText<8> stamp_time_;

@@ -219,7 +219,7 @@ Outcome GetOperation::take(Slot slot) {
   if (!fits) {
     Effects effects;
     held_ = 0;
-    queue_->release(slot, effects);
+    manager_.release(*queue_, slot, effects);
     lock.unlock();
     manager_.apply(std::move(effects));
     return deliver(copy, message);
@@ -362,7 +362,7 @@ void GetOperation::give_back() {
     if (slot == kNoSlot) return;
     Entry& entry = queue_->index().at(slot);
     if (entry.state != EntryState::kLocked || entry.owner != owner) return;
-    queue_->release(slot, effects);
+    manager_.release(*queue_, slot, effects);
   }
   manager_.apply(std::move(effects));
 }

@@ -4,6 +4,7 @@
 
 #include "queue/core/connection.h"
 #include "queue/core/get_operation.h"
+#include "queue/objects/object_name.h"
 
 namespace millstream::queue {
 namespace {
@@ -50,7 +51,7 @@ Outcome Connection::check_open_options(const OpenCall& call) const {
   return Outcome::ok();
 }
 
-Outcome Connection::open(OpenCall& call, Done) {
+Outcome Connection::open(OpenCall& call, Done done) {
   call.handle = kNoObject;
   if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
   if (!manager_.is_running()) return Outcome::failed(mqi::reason::kQMgrStopping);
@@ -59,6 +60,7 @@ Outcome Connection::open(OpenCall& call, Done) {
     return Outcome::failed(mqi::reason::kHandleNotAvailable);
   }
   auto handle = std::make_shared<Handle>();
+  Outcome outcome;
   handle->type = call.object_type;
   handle->options = call.options;
   if (call.object_type == mqi::ot::kQueueManager) {
@@ -67,7 +69,8 @@ Outcome Connection::open(OpenCall& call, Done) {
       return Outcome::failed(mqi::reason::kOptionNotValidForType);
     }
   } else if (call.object_type == mqi::ot::kQueue) {
-    if (Outcome o = open_queue(call, *handle); !o.is_ok()) return o;
+    outcome = open_queue(call, *handle, std::move(done));
+    if (outcome.is_failed()) return outcome;
   } else {
     return Outcome::failed(mqi::reason::kObjectTypeError);
   }
@@ -75,10 +78,11 @@ Outcome Connection::open(OpenCall& call, Done) {
   handle->marker = id_ << 24 | static_cast<uint32_t>(handle->id);
   call.handle = handle->id;
   handles_[handle->id] = std::move(handle);
-  return Outcome::ok();
+  show_handles();
+  return outcome;
 }
 
-Outcome Connection::open_queue(OpenCall& call, Handle& handle) {
+Outcome Connection::open_queue(OpenCall& call, Handle& handle, Done done) {
   if (Outcome o = resolve(call, handle); !o.is_ok()) return o;
   if (Outcome o = check_access(call, handle); !o.is_ok()) return o;
   if (!open_trim(call.selection_string).empty()) {
@@ -90,9 +94,10 @@ Outcome Connection::open_queue(OpenCall& call, Handle& handle) {
     handle.selector = std::move(selector).take_value();
     if (handle.selector->selects_all()) handle.selector = nullptr;
   }
+  Outcome outcome;
   if (handle.object != nullptr && handle.object->kind == QueueKind::kModel) {
-    NamedQueueRef model = handle.object;
-    if (Outcome o = create_dynamic(call, *model, handle); !o.is_ok()) return o;
+    outcome = create_dynamic(call, handle, std::move(done));
+    if (outcome.is_failed()) return outcome;
   }
   if (Outcome o = attach(handle); !o.is_ok()) return o;
   call.resolved_queue = handle.is_remote ? handle.remote_queue : handle.queue->name();
@@ -116,6 +121,9 @@ Outcome Connection::resolve(const OpenCall& call, Handle& handle) {
     }
   }
   NamedQueueRef object = manager_.objects().find(name);
+  if (object == nullptr && manager_.settings().creates_unknown_queues) {
+    object = create_unknown(name);
+  }
   if (object == nullptr) return Outcome::failed(mqi::reason::kUnknownObjectName);
   handle.object = object;
   switch (object->kind) {
@@ -149,6 +157,17 @@ Outcome Connection::resolve(const OpenCall& call, Handle& handle) {
     handle.default_persistent = handle.queue->settings().default_persistent;
   }
   return Outcome::ok();
+}
+
+// For development: whatever is opened is there, made like the default local queue.
+NamedQueueRef Connection::create_unknown(const std::string& name) {
+  if (!objects::is_object_name(name) || name.rfind("SYSTEM.", 0) == 0) return nullptr;
+  objects::DefinitionPtr from = manager_.admin().catalogue().find(objects::ObjectFamily::kQueue,
+                                                                  "SYSTEM.DEFAULT.LOCAL.QUEUE");
+  objects::Definition definition(objects::ObjectType::kQlocal, name);
+  if (from != nullptr) definition.copy_attributes(*from);
+  manager_.admin().define(std::move(definition), false, [](objects::AdminResult) {});
+  return manager_.objects().find(name);
 }
 
 // The message goes onto a transmission queue: the one named, else the one with the queue manager's
@@ -253,12 +272,13 @@ Outcome Connection::attach(Handle& handle) {
 
 void Connection::detach(Handle& handle) {
   if (handle.queue == nullptr) return;
+  if (handle.owns_dynamic) (void)manager_.admin().delete_dynamic(handle.object, true);
   Queue& queue = *handle.queue;
   Effects effects;
   {
     std::lock_guard lock(queue.mutex());
     queue.reset_cursor(handle.cursor);
-    if (handle.locked != kNoSlot) queue.release(handle.locked, effects);
+    if (handle.locked != kNoSlot) manager_.release(queue, handle.locked, effects);
     handle.locked = kNoSlot;
     if (handle.is_input) {
       --queue.open_input;
@@ -271,6 +291,27 @@ void Connection::detach(Handle& handle) {
   handle.queue = nullptr;
 }
 
+// What MQCLOSE does with a dynamic queue, by its options.
+Outcome Connection::delete_closed(const Handle& handle, int32_t options) {
+  DynamicKind dynamic;
+  {
+    std::lock_guard lock(handle.queue->mutex());
+    dynamic = handle.queue->settings().dynamic;
+  }
+  bool is_temporary = dynamic == DynamicKind::kTemporary;
+  if (options == mqi::co::kNone || is_temporary) {
+    if (!handle.owns_dynamic) {
+      return options == mqi::co::kNone ? Outcome::ok()
+                                       : Outcome::failed(mqi::reason::kOptionNotValidForType);
+    }
+    return is_temporary ? manager_.admin().delete_dynamic(handle.object, true) : Outcome::ok();
+  }
+  if (dynamic == DynamicKind::kPredefined) {
+    return Outcome::failed(mqi::reason::kOptionNotValidForType);
+  }
+  return manager_.admin().delete_dynamic(handle.object, options == mqi::co::kDeletePurge);
+}
+
 Outcome Connection::close(Hobj& id, int32_t options, Done) {
   if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
   HandleRef handle = find_handle(id);
@@ -278,6 +319,14 @@ Outcome Connection::close(Hobj& id, int32_t options, Done) {
   if (options != mqi::co::kNone && options != mqi::co::kDelete &&
       options != mqi::co::kDeletePurge) {
     return Outcome::failed(mqi::reason::kOptionsError);
+  }
+  Outcome outcome;
+  if (handle->queue != nullptr && handle->object != nullptr && handle->object->queue != nullptr) {
+    outcome = delete_closed(*handle, options);
+    // The handle stays open when the option does not fit; a queue that is not empty closes it.
+    if (outcome.reason == mqi::reason::kOptionNotValidForType) return outcome;
+  } else if (options != mqi::co::kNone) {
+    return Outcome::failed(mqi::reason::kOptionNotValidForType);
   }
   std::vector<std::shared_ptr<GetOperation>> waiting;
   for (auto& [call, operation] : waiting_) {
@@ -287,11 +336,44 @@ Outcome Connection::close(Hobj& id, int32_t options, Done) {
   detach(*handle);
   handles_.erase(id);
   id = kNoObject;
-  return Outcome::ok();
+  show_handles();
+  return outcome;
 }
 
-Outcome Connection::create_dynamic(OpenCall&, const NamedQueue&, Handle&) {
-  return Outcome::failed(mqi::reason::kFunctionNotSupported);
+// The name: a prefix and a star, which becomes something unique; or the name itself.
+Outcome Connection::create_dynamic(OpenCall& call, Handle& handle, Done done) {
+  constexpr size_t kPrefixMax = 32;
+  constexpr size_t kNameMax = 48;
+  std::string name(open_trim(call.dynamic_name));
+  size_t star = name.find('*');
+  if (name.empty() ||
+      (star != std::string::npos && (star + 1 != name.size() || star > kPrefixMax))) {
+    return Outcome::failed(mqi::reason::kDynamicQNameError);
+  }
+  if (star != std::string::npos) {
+    constexpr char kDigits[] = "0123456789ABCDEF";
+    name.pop_back();
+    uint64_t unique = manager_.options().random->next_u64();
+    for (int i = 0; i < 16; ++i) name += kDigits[unique >> (60 - 4 * i) & 15];
+  }
+  if (name.size() > kNameMax || !objects::is_object_name(name)) {
+    return Outcome::failed(mqi::reason::kDynamicQNameError);
+  }
+  NamedQueueRef created;
+  Outcome outcome = manager_.admin().create_dynamic(name, handle.object->name, created,
+                                                    options_.executor, std::move(done));
+  if (outcome.is_failed()) return outcome;
+  handle.object = created;
+  handle.queue = created->queue;
+  {
+    std::lock_guard lock(handle.queue->mutex());
+    const QueueSettings& settings = handle.queue->settings();
+    handle.default_priority = settings.default_priority;
+    handle.default_persistent = settings.default_persistent;
+    handle.owns_dynamic = settings.dynamic == DynamicKind::kTemporary;
+  }
+  call.object_name = name;
+  return outcome;
 }
 
 }  // namespace millstream::queue

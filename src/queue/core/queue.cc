@@ -79,6 +79,25 @@ void Queue::erase(Slot slot) {
   index_.erase(slot);
 }
 
+uint32_t Queue::locked() const {
+  uint32_t available = 0;
+  for (int lane = 0; lane < kLanes; ++lane) available += index_.lane_size(lane);
+  return static_cast<uint32_t>(index_.size()) - leaving_ - available;
+}
+
+int64_t Queue::oldest_put_gmt_micros() const {
+  const Entry* oldest = nullptr;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    Slot slot = index_.head(lane);
+    if (slot == kNoSlot) continue;
+    const Entry& entry = index_.at(slot);
+    if (oldest == nullptr || entry.sequence < oldest->sequence) oldest = &entry;
+  }
+  if (oldest == nullptr || oldest->message == nullptr) return 0;
+  const mqi::MessageDescriptor& md = oldest->message->md;
+  return mqi::parse_put_time(md.put_date.view(), md.put_time.view());
+}
+
 // A cursor on a message that leaves its lane goes back by one, so that it still goes on with the
 // next.
 void Queue::fix_cursors(Slot slot) {

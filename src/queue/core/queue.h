@@ -129,6 +129,9 @@ class Queue : public std::enable_shared_from_this<Queue> {
     return static_cast<uint32_t>(index_.size() - leaving_) + uncommitted_puts_;
   }
   uint32_t uncommitted_puts() const { return uncommitted_puts_; }
+  uint32_t locked() const;
+  // When the oldest message that is available was put; 0: not known without reading it.
+  int64_t oldest_put_gmt_micros() const;
   void wake_all();
 
   // Cooperative and private marks of browsers.

@@ -128,6 +128,7 @@ void QueueIndex::link(Slot slot) {
   (before == kNoSlot ? lane.head : at(before).next) = slot;
   (entry.next == kNoSlot ? lane.tail : at(entry.next).previous) = slot;
   entry.state = EntryState::kAvailable;
+  ++lane.size;
   lanes_in_use_ |= 1u << entry.lane;
 }
 
@@ -136,6 +137,7 @@ void QueueIndex::unlink(Slot slot) {
   Lane& lane = heads_[entry.lane];
   (entry.previous == kNoSlot ? lane.head : at(entry.previous).next) = entry.next;
   (entry.next == kNoSlot ? lane.tail : at(entry.next).previous) = entry.previous;
+  --lane.size;
   if (lane.head == kNoSlot) lanes_in_use_ &= ~(1u << entry.lane);
   entry.previous = kNoSlot;
   entry.next = kNoSlot;

@@ -118,6 +118,7 @@ class QueueIndex {
   size_t size() const { return count_; }  // in every state
   Slot head(int lane) const { return heads_[lane].head; }
   Slot tail(int lane) const { return heads_[lane].tail; }
+  uint32_t lane_size(int lane) const { return heads_[lane].size; }
   // The first available entry of the lane behind `after`.
   Slot first_behind(int lane, Sequence after) const;
   // The same, with `from` itself if it is there.
@@ -143,6 +144,7 @@ class QueueIndex {
   struct Lane {
     Slot head = kNoSlot;
     Slot tail = kNoSlot;
+    uint32_t size = 0;
   };
   template <uint64_t Entry::* kKey, Slot Entry::* kNext>
   void chain(SlotChains& chains, Slot slot, size_t entries);

@@ -3,12 +3,14 @@
 #include <cstring>
 
 #include "base/assert.h"
-#include "base/log.h"
 #include "queue/core/connection.h"
+#include "queue/core/definitions.h"
 
 namespace millstream::queue {
 
-QueueManager::QueueManager(QueueManagerOptions options) : options_(std::move(options)) {
+QueueManager::QueueManager(QueueManagerOptions options)
+    : options_(std::move(options)), admin_(*this) {
+  set_settings(options_.settings);
   MS_ASSERT(options_.executor != nullptr && options_.random != nullptr);
   // "AMQ ", 12 characters of the name, then 8 bytes that are unique: an epoch and a count.
   message_id_prefix_ = "AMQ " + options_.settings.name.substr(0, 12);
@@ -21,10 +23,70 @@ QueueManager::~QueueManager() = default;
 Status QueueManager::start(Store& store) {
   store_ = &store;
   is_running_ = true;
+  started_gmt_micros_ = now_gmt_micros();
+  was_unclean_ = has_records_ && !found_clean_stop_;
+  if (admin_.catalogue().find(objects::ObjectFamily::kQmgr, name()) == nullptr) {
+    admin_.define(manager_definition(options_.settings), false, [](objects::AdminResult) {});
+  }
+  if (!found_clean_stop_) return {};
+  // From here on a stop is unclean until stop() says otherwise.
+  UnitOfWork unit;
+  unit.records.push_back({static_cast<uint8_t>(RecordKind::kCleanStop), "", "", true});
+  auto* operation = new CommitOperation(*this, std::move(unit), options_.executor, nullptr);
+  (void)operation->run();
   return {};
 }
 
-void QueueManager::stop() { is_running_ = false; }
+void QueueManager::stop() {
+  if (!is_running_.exchange(false)) return;
+  std::vector<std::shared_ptr<Connection>> open;
+  {
+    std::lock_guard lock(connections_mutex_);
+    for (auto& [id, weak] : connections_) {
+      if (std::shared_ptr<Connection> connection = weak.lock()) {
+        open.push_back(std::move(connection));
+      }
+    }
+  }
+  for (auto& connection : open) {
+    connection->executor().post([connection] { connection->abandon(); });
+  }
+  UnitOfWork unit;
+  unit.records.push_back({static_cast<uint8_t>(RecordKind::kCleanStop), "", "1", false});
+  auto* operation = new CommitOperation(*this, std::move(unit), options_.executor, nullptr);
+  (void)operation->run();
+}
+
+void QueueManager::set_settings(QueueManagerSettings settings) {
+  settings.creates_unknown_queues = options_.settings.creates_unknown_queues;
+  auto kept = std::make_unique<const QueueManagerSettings>(std::move(settings));
+  std::lock_guard lock(settings_mutex_);
+  settings_.store(kept.get(), std::memory_order_release);
+  all_settings_.push_back(std::move(kept));
+}
+
+void QueueManager::add_queue(const QueueRef& queue) {
+  std::unique_lock lock(ids_mutex_);
+  by_id_[queue->id()] = queue;
+}
+
+void QueueManager::remove_queue(QueueId id) {
+  std::unique_lock lock(ids_mutex_);
+  by_id_.erase(id);
+}
+
+void QueueManager::drop_available(Queue& queue) {
+  std::vector<Slot> slots;
+  queue.index().for_each([&](Slot slot, Entry& entry) {
+    if (entry.state == EntryState::kAvailable || entry.state == EntryState::kDelayed) {
+      slots.push_back(slot);
+    }
+  });
+  for (Slot slot : slots) {
+    forget_memory(queue.index().at(slot));
+    queue.erase(slot);
+  }
+}
 
 Outcome QueueManager::connect(const ConnectOptions& options, std::shared_ptr<Connection>& out) {
   if (!is_running()) return Outcome::failed(mqi::reason::kQMgrNotAvailable);
@@ -35,25 +97,16 @@ Outcome QueueManager::connect(const ConnectOptions& options, std::shared_ptr<Con
     }
   }
   out = std::make_shared<Connection>(*this, options);
+  add_connection(*out);
   return Outcome::ok();
 }
 
-QueueRef QueueManager::create_queue(std::string_view name, QueueSettings settings) {
-  std::unique_lock lock(ids_mutex_);
-  QueueId id = ++last_queue_id_;
-  auto queue = std::make_shared<Queue>(id, std::string(name), std::move(settings));
-  by_id_[id] = queue;
-  return queue;
-}
-
 bool QueueManager::define_local(std::string_view name, const QueueSettings& settings) {
-  auto object = std::make_shared<NamedQueue>(std::string(name), QueueKind::kLocal);
-  if (objects_.find(name) != nullptr) return false;
-  object->queue = create_queue(name, settings);
-  return objects_.add(std::move(object));
+  bool is_defined = true;
+  admin_.define(local_queue_definition(std::string(name), settings), false,
+                [&](objects::AdminResult result) { is_defined = result.ok(); });
+  return is_defined;
 }
-
-bool QueueManager::define(NamedQueueRef object) { return objects_.add(std::move(object)); }
 
 QueueRef QueueManager::find_queue(std::string_view name) const {
   NamedQueueRef object = objects_.find(name);
@@ -86,6 +139,7 @@ void QueueManager::end_pending(CommitOperation& operation) {
 }
 
 void QueueManager::publish(const UnitPut& put, Location location, Effects& effects) {
+  if (put.queue->is_deleted()) return;
   Message* message = put.message.get();
   Entry entry = make_entry(put.index, message, location, put.queue->settings().is_fifo);
   message->retain();
@@ -138,6 +192,12 @@ class BackoutRecord final : public Pending {
 
 }  // namespace
 
+void QueueManager::release(Queue& queue, Slot slot, Effects& effects) {
+  if (!queue.is_deleted()) return queue.release(slot, effects);
+  forget_memory(queue.index().at(slot));
+  queue.erase(slot);
+}
+
 void QueueManager::back_out(UnitOfWork& unit, UnitOfWork* kept) {
   auto record = std::make_unique<BackoutRecord>();
   LockedQueues queues;
@@ -157,11 +217,11 @@ void QueueManager::back_out(UnitOfWork& unit, UnitOfWork* kept) {
     }
     Entry& entry = get.queue->index().at(slot);
     ++entry.backout_count;
-    if (get.is_persistent) {
+    if (get.is_persistent && !get.queue->is_deleted()) {
       record->redo.backouts.push_back(
           {get.queue->id(), get.sequence, entry.location, entry.backout_count});
     }
-    get.queue->release(slot, effects);
+    release(*get.queue, slot, effects);
   }
   if (!record->redo.backouts.empty() && store_ != nullptr && is_running()) {
     BackoutRecord& pending = *record.release();
@@ -196,12 +256,20 @@ void QueueManager::failed(const base::Error&) {
 
 void QueueManager::space_changed(bool) {}
 
-Status QueueManager::record(uint8_t, std::string_view, std::string_view) { return {}; }
+Status QueueManager::record(uint8_t kind, std::string_view key, std::string_view value) {
+  has_records_ = true;
+  if (kind == static_cast<uint8_t>(RecordKind::kCleanStop)) {
+    found_clean_stop_ = true;
+    return {};
+  }
+  return admin_.recover_record(kind, key, value);
+}
 
 Status QueueManager::message(QueueId id, const IndexEntry& index, Location location) {
   QueueRef queue = queue_by_id(id);
   if (queue == nullptr) return {};
   Entry entry = make_entry(index, nullptr, location, queue->settings().is_fifo);
+  if (!found_clean_stop_) entry.flags |= kEntryRecovered;
   std::lock_guard lock(queue->mutex());
   Effects effects;
   queue->publish(entry, nullptr, effects);

@@ -21,6 +21,7 @@
 #include "base/executor.h"
 #include "base/random.h"
 #include "queue/core/access.h"
+#include "queue/core/object_admin.h"
 #include "queue/core/object_table.h"
 #include "queue/core/unit_of_work.h"
 #include "queue/store/store.h"
@@ -36,7 +37,8 @@ struct QueueManagerOptions {
   AccessControl* access = nullptr;         // null: everything is allowed
   uint64_t memory_bytes_max = 256u << 20;  // of messages; beyond it bodies stay in the store
   uint64_t unit_bytes_max = 256u << 20;    // of one connection's open unit
-  bool is_ready_for_puts = true;
+  // Who runs channels and listeners, for their status and START and STOP; null: nobody.
+  objects::AdminTarget* channels = nullptr;
 };
 
 struct ConnectOptions {
@@ -66,15 +68,41 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   Outcome connect(const ConnectOptions& options, std::shared_ptr<Connection>& out);
 
   const std::string& name() const { return options_.settings.name; }
-  const QueueManagerSettings& settings() const { return options_.settings; }
+  // As they are now; the reference stays valid when they are altered.
+  const QueueManagerSettings& settings() const {
+    return *settings_.load(std::memory_order_acquire);
+  }
   ObjectTable& objects() { return objects_; }
+  // Definitions: make_admin_target() is their face for one user.
+  ObjectAdmin& admin() { return admin_; }
   // Defines a local queue; false when the name is taken. The definition is on its way to the store
   // when the call returns; puts that follow are behind it in the journal.
   bool define_local(std::string_view name, const QueueSettings& settings);
-  bool define(NamedQueueRef object);
   QueueRef find_queue(std::string_view name) const;
 
+  // --- status ---
+  std::vector<objects::ConnectionStatus> connection_status() const;
+  size_t connection_count() const;
+  // Breaks it as if the network had: its unit is backed out. `id` are the 24 bytes.
+  bool stop_connection(std::string_view id);
+  int64_t started_gmt_micros() const { return started_gmt_micros_; }
+  std::vector<objects::TopicStatus> topic_status(std::string_view pattern) const;
+  std::vector<objects::SubscriptionStatus> subscription_status(std::string_view pattern) const;
+  objects::PublishStatus publish_status() const;
+  void clear_retained(const std::string& topic, objects::AdminDone done);
+  // Whether the last stop was not clean: what was found may have been delivered before.
+  bool was_unclean() const { return was_unclean_; }
+
+  // --- for ObjectAdmin ---
+  void set_settings(QueueManagerSettings settings);
+  void add_queue(const QueueRef& queue);
+  void remove_queue(QueueId id);
+  // Under the queue's lock: what nobody has locked goes.
+  void drop_available(Queue& queue);
+
   // --- for connections and units ---
+  void add_connection(Connection& connection);
+  void remove_connection(Connection& connection);
   Store& store() { return *store_; }
   base::Executor& executor() { return *options_.executor; }
   const QueueManagerOptions& options() const { return options_; }
@@ -88,6 +116,9 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   // Under the queue's lock.
   void publish(const UnitPut& put, Location location, Effects& effects);
   void forget_memory(const Entry& entry);
+  // Under the queue's lock: an entry that was locked is available again; of a deleted queue it
+  // goes.
+  void release(Queue& queue, Slot slot, Effects& effects);
   // Gives the gets back with a higher backout count and drops the puts. Gets that skip the backout
   // go to `kept`, a new unit.
   void back_out(UnitOfWork& unit, UnitOfWork* kept);
@@ -111,14 +142,22 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   Status heuristic(std::string_view xid, uint8_t outcome) override;
 
   QueueRef queue_by_id(QueueId id) const;
-  QueueRef create_queue(std::string_view name, QueueSettings settings);
 
   QueueManagerOptions options_;
   Store* store_ = nullptr;
   ObjectTable objects_;
   mutable std::shared_mutex ids_mutex_;
   std::unordered_map<QueueId, QueueRef> by_id_;
-  QueueId last_queue_id_ = 0;
+  ObjectAdmin admin_;
+  std::atomic<const QueueManagerSettings*> settings_{nullptr};
+  std::mutex settings_mutex_;
+  std::vector<std::unique_ptr<const QueueManagerSettings>> all_settings_;  // readers may have any
+  mutable std::mutex connections_mutex_;
+  std::unordered_map<uint64_t, std::weak_ptr<Connection>> connections_;
+  int64_t started_gmt_micros_ = 0;
+  bool was_unclean_ = false;
+  bool has_records_ = false;
+  bool found_clean_stop_ = false;
   std::atomic<uint32_t> last_owner_{0};
   std::atomic<bool> is_running_{false};
   std::atomic<uint64_t> memory_bytes_{0};

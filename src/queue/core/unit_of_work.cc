@@ -99,17 +99,22 @@ Outcome CommitOperation::run(RedoKind kind, std::string_view xid) {
   return Outcome::pending();
 }
 
+bool CommitOperation::is_stored(const UnitPut& put) const {
+  return put.message->is_persistent() && !put.queue->is_deleted();
+}
+
 void CommitOperation::build(RedoKind kind) {
   redo_.kind = kind;
   redo_.xid = xid_;
   for (size_t i = 0; i < unit_.puts.size(); ++i) {
     UnitPut& put = unit_.puts[i];
-    if (!put.message->is_persistent()) continue;
+    if (!is_stored(put)) continue;
+    put.is_stored = true;
     put.index.header_bytes = static_cast<uint32_t>(headers_[i].size());
     redo_.puts.push_back({put.queue->id(), put.index, headers_[i], put.message->body.view()});
   }
   for (const UnitGet& get : unit_.gets) {
-    if (!get.is_persistent) continue;
+    if (!get.is_persistent || get.queue->is_deleted()) continue;
     redo_.gets.push_back({get.queue->id(), get.sequence, get.queue->index().at(get.slot).location});
   }
   for (const UnitRecord& r : unit_.records) {
@@ -129,7 +134,7 @@ void CommitOperation::publish(std::span<const Location> locations) {
   }
   for (UnitPut& put : unit_.puts) {
     Location location;
-    if (put.message->is_persistent() && !locations.empty()) location = locations[next_location++];
+    if (put.is_stored) location = locations[next_location++];
     put.queue->unreserve();
     put.queue->statistics.last_put_gmt_micros = now;
     manager_.publish(put, location, effects_);

@@ -24,6 +24,7 @@ struct UnitPut {
   MessageRef message;
   IndexEntry index;  // its sequence is given at commit
   GroupPlace place;
+  bool is_stored = false;  // by append(); then durable() has a location for it
 };
 
 struct UnitGet {
@@ -72,6 +73,7 @@ class CommitOperation final : public Pending {
  private:
   void lock(LockedQueues& queues) const;
   void build(RedoKind kind);
+  bool is_stored(const UnitPut& put) const;
   void publish(std::span<const Location> locations);
   void finish(const Outcome& outcome);
 

@@ -1,0 +1,397 @@
+#include "queue/core/object_admin.h"
+
+#include "queue/core/definitions.h"
+#include "queue/core/errors_gen.h"
+#include "queue/core/queue_manager.h"
+
+namespace millstream::queue {
+
+using objects::AdminDone;
+using objects::AdminResult;
+using objects::Definition;
+using objects::ObjectFamily;
+using objects::ObjectType;
+
+namespace {
+
+UnitRecord admin_record(RecordKind kind, std::string key, std::string value,
+                        bool is_erased = false) {
+  return {static_cast<uint8_t>(kind), std::move(key), std::move(value), is_erased};
+}
+
+std::string admin_number(uint32_t v) { return std::string(reinterpret_cast<char*>(&v), 4); }
+
+}  // namespace
+
+std::string ObjectAdmin::record_key(ObjectFamily family, std::string_view name) {
+  std::string key(1, static_cast<char>(family));
+  key += name;
+  return key;
+}
+
+void ObjectAdmin::record(const Definition& definition, QueueId id, UnitOfWork& unit) {
+  unit.records.push_back(admin_record(RecordKind::kDefinition,
+                                      record_key(definition.family(), definition.name()),
+                                      admin_number(id) + definition.encode()));
+}
+
+// Under the admin lock, so that the journal has changes in the order in which memory has.
+void ObjectAdmin::commit(UnitOfWork unit, Lock& lock, AdminDone done) {
+  auto shared = std::make_shared<AdminDone>(std::move(done));
+  auto* operation =
+      new CommitOperation(manager_, std::move(unit), &manager_.executor(), [shared](Outcome o) {
+        if (*shared) (*shared)({o.completion, o.reason, {}});
+      });
+  Outcome outcome = operation->run();
+  lock.unlock();
+  if (!outcome.is_pending() && *shared) (*shared)({outcome.completion, outcome.reason, {}});
+}
+
+void ObjectAdmin::apply_queue(const Definition& definition, UnitOfWork* unit, QueueId known_id) {
+  const std::string& name = definition.name();
+  NamedQueueRef old = manager_.objects().find(name);
+  if (definition.type() == ObjectType::kQlocal) {
+    if (old != nullptr) {
+      std::unique_lock lock(old->queue->mutex());
+      old->queue->alter(queue_settings_of(definition));
+      QueueId id = old->queue->id();
+      lock.unlock();
+      if (unit != nullptr) record(definition, id, *unit);
+      return;
+    }
+    QueueId id = known_id != 0 ? known_id : ++last_queue_id_;
+    auto object = std::make_shared<NamedQueue>(name, QueueKind::kLocal);
+    object->queue = std::make_shared<Queue>(id, name, queue_settings_of(definition));
+    manager_.add_queue(object->queue);
+    manager_.objects().add(object);
+    if (unit != nullptr) {
+      record(definition, id, *unit);
+      unit->records.push_back(admin_record(RecordKind::kQueueId, "", admin_number(id)));
+    }
+    return;
+  }
+  NamedQueueRef object;
+  if (definition.type() == ObjectType::kQalias) {
+    object = std::make_shared<NamedQueue>(name, QueueKind::kAlias);
+    object->alias = alias_settings_of(definition);
+    object->inhibits_put = object->alias.inhibits_put;
+    object->inhibits_get = object->alias.inhibits_get;
+  } else if (definition.type() == ObjectType::kQremote) {
+    object = std::make_shared<NamedQueue>(name, QueueKind::kRemote);
+    object->remote = remote_settings_of(definition);
+    object->inhibits_put = object->remote.inhibits_put;
+  } else {
+    object = std::make_shared<NamedQueue>(name, QueueKind::kModel);
+    object->model = queue_settings_of(definition);
+  }
+  manager_.objects().replace(std::move(object));
+  if (unit != nullptr) record(definition, 0, *unit);
+}
+
+void ObjectAdmin::apply(Definition definition, UnitOfWork* unit) {
+  switch (definition.family()) {
+    case ObjectFamily::kQueue:
+      apply_queue(definition, unit, 0);
+      break;
+    case ObjectFamily::kProcess:
+      manager_.objects().set_process(definition.name(), std::make_shared<const ProcessSettings>(
+                                                            process_settings_of(definition)));
+      if (unit != nullptr) record(definition, 0, *unit);
+      break;
+    case ObjectFamily::kQmgr:
+      manager_.set_settings(manager_settings_of(definition));
+      if (unit != nullptr) record(definition, 0, *unit);
+      break;
+    default:
+      if (unit != nullptr) record(definition, 0, *unit);
+      break;
+  }
+  (void)catalogue_.put(std::make_shared<const Definition>(std::move(definition)));
+}
+
+void ObjectAdmin::define(Definition definition, bool is_replace, AdminDone done) {
+  Lock lock(mutex_);
+  ObjectFamily family = definition.family();
+  objects::DefinitionPtr old = catalogue_.find(family, definition.name());
+  auto refuse = [&](int32_t reason) {
+    lock.unlock();
+    done(AdminResult::failed(reason, {definition.name()}));
+  };
+  if (old != nullptr && !is_replace) {
+    return refuse(family == ObjectFamily::kSubscription ? objects::reason::kSubscriptionExists
+                                                        : mqi::reason::kObjectAlreadyExists);
+  }
+  if (old != nullptr && old->type() != definition.type()) {
+    return refuse(objects::reason::kWrongType);
+  }
+  if (old == nullptr && catalogue_.size() >= objects::kDefinitionsMax) {
+    return refuse(mqi::reason::kResourceProblem);
+  }
+  int64_t now = manager_.now_gmt_micros() / 1000;
+  definition.set_created(old != nullptr ? old->created_gmt_ms() : now);
+  if (old != nullptr) definition.set_altered(now);
+  UnitOfWork unit;
+  apply(std::move(definition), &unit);
+  commit(std::move(unit), lock, std::move(done));
+}
+
+void ObjectAdmin::alter(objects::DefinitionPtr seen, Definition changed, bool is_force,
+                        AdminDone done) {
+  Lock lock(mutex_);
+  objects::DefinitionPtr current = catalogue_.find(changed.family(), changed.name());
+  auto refuse = [&](int32_t reason) {
+    lock.unlock();
+    done(AdminResult::failed(reason, {changed.name()}));
+  };
+  if (current == nullptr) return refuse(mqi::reason::kUnknownObjectName);
+  if (current != seen) return refuse(mqi::reason::kObjectChanged);
+  if (changed.type() == ObjectType::kQlocal && !is_force) {
+    bool changes_usage =
+        changed.number(objects::Attr::kUsage) != current->number(objects::Attr::kUsage);
+    NamedQueueRef object = manager_.objects().find(changed.name());
+    if (changes_usage && object != nullptr) {
+      std::unique_lock queue_lock(object->queue->mutex());
+      bool is_open = object->queue->open_input + object->queue->open_output > 0;
+      bool is_empty = object->queue->depth() == 0;
+      queue_lock.unlock();
+      if (is_open) return refuse(objects::reason::kObjectOpen);
+      if (!is_empty) return refuse(mqi::reason::kQNotEmpty);
+    }
+  }
+  changed.set_created(current->created_gmt_ms());
+  changed.set_altered(manager_.now_gmt_micros() / 1000);
+  UnitOfWork unit;
+  apply(std::move(changed), &unit);
+  commit(std::move(unit), lock, std::move(done));
+}
+
+AdminResult ObjectAdmin::check_erase(const NamedQueueRef& object, bool is_purge) const {
+  if (object->kind != QueueKind::kLocal) return {};
+  Queue& queue = *object->queue;
+  std::lock_guard lock(queue.mutex());
+  if (queue.open_input + queue.open_output + queue.open_browse > 0) {
+    return AdminResult::failed(objects::reason::kObjectOpen, {object->name});
+  }
+  if (queue.uncommitted_puts() > 0) {
+    return AdminResult::failed(objects::reason::kObjectOpen, {object->name});
+  }
+  if (queue.depth() > 0 && !is_purge) {
+    return AdminResult::failed(mqi::reason::kQNotEmpty, {object->name});
+  }
+  return {};
+}
+
+void ObjectAdmin::erase_queue(const NamedQueueRef& object, UnitOfWork& unit) {
+  if (object->kind == QueueKind::kLocal) {
+    Queue& queue = *object->queue;
+    std::lock_guard lock(queue.mutex());
+    manager_.drop_available(queue);
+    queue.mark_deleted();
+    unit.clears.push_back({queue.id(), queue.last_sequence(), true});
+    manager_.remove_queue(queue.id());
+  }
+  manager_.objects().remove(object->name);
+}
+
+void ObjectAdmin::erase(ObjectFamily family, std::string name, objects::EraseOptions options,
+                        AdminDone done) {
+  Lock lock(mutex_);
+  auto refuse = [&](AdminResult result) {
+    lock.unlock();
+    done(std::move(result));
+  };
+  if (catalogue_.find(family, name) == nullptr) {
+    return refuse(AdminResult::failed(mqi::reason::kUnknownObjectName, {name}));
+  }
+  UnitOfWork unit;
+  if (family == ObjectFamily::kQueue) {
+    NamedQueueRef object = manager_.objects().find(name);
+    if (object != nullptr) {
+      AdminResult result = check_erase(object, options.is_purge);
+      if (!result.ok()) return refuse(std::move(result));
+      erase_queue(object, unit);
+    }
+  } else if (family == ObjectFamily::kProcess) {
+    manager_.objects().set_process(name, nullptr);
+  } else if (family == ObjectFamily::kQmgr) {
+    return refuse(AdminResult::failed(objects::reason::kUnsupported, {name}));
+  }
+  catalogue_.erase(family, name);
+  unit.records.push_back(admin_record(RecordKind::kDefinition, record_key(family, name), "", true));
+  if (options.erases_authorities) {
+    for (const objects::AuthorityRecord& record : authorities_.all()) {
+      if (record.profile != name) continue;
+      std::string key = record.key();
+      authorities_.erase(key);
+      unit.records.push_back(admin_record(RecordKind::kAuthority, std::move(key), "", true));
+    }
+  }
+  commit(std::move(unit), lock, std::move(done));
+}
+
+void ObjectAdmin::clear_queue(const std::string& name, AdminDone done) {
+  Lock lock(mutex_);
+  auto refuse = [&](int32_t reason) {
+    lock.unlock();
+    done(AdminResult::failed(reason, {name}));
+  };
+  NamedQueueRef object = manager_.objects().find(name);
+  if (object == nullptr) return refuse(mqi::reason::kUnknownObjectName);
+  if (object->kind != QueueKind::kLocal) return refuse(objects::reason::kWrongType);
+  UnitOfWork unit;
+  {
+    Queue& queue = *object->queue;
+    std::unique_lock queue_lock(queue.mutex());
+    bool is_used = queue.open_input + queue.open_output + queue.open_browse > 0 ||
+                   queue.uncommitted_puts() > 0;
+    if (is_used) {
+      queue_lock.unlock();
+      return refuse(objects::reason::kObjectOpen);
+    }
+    manager_.drop_available(queue);
+    unit.clears.push_back({queue.id(), queue.last_sequence(), false});
+  }
+  commit(std::move(unit), lock, std::move(done));
+}
+
+void ObjectAdmin::set_authority(objects::AuthorityRecord record, AdminDone done) {
+  Lock lock(mutex_);
+  UnitOfWork unit;
+  unit.records.push_back(admin_record(RecordKind::kAuthority, record.key(), record.encode()));
+  authorities_.put(std::move(record));
+  commit(std::move(unit), lock, std::move(done));
+}
+
+void ObjectAdmin::erase_authority(const std::string& key, AdminDone done) {
+  Lock lock(mutex_);
+  if (!authorities_.erase(key)) {
+    lock.unlock();
+    return done(AdminResult::failed(mqi::reason::kUnknownObjectName, {key}));
+  }
+  UnitOfWork unit;
+  unit.records.push_back(admin_record(RecordKind::kAuthority, key, "", true));
+  commit(std::move(unit), lock, std::move(done));
+}
+
+void ObjectAdmin::set_channel_auth(objects::ChannelAuthRule rule, AdminDone done) {
+  Lock lock(mutex_);
+  UnitOfWork unit;
+  unit.records.push_back(admin_record(RecordKind::kChannelAuth, rule.key(), rule.encode()));
+  channel_auth_.put(std::move(rule));
+  commit(std::move(unit), lock, std::move(done));
+}
+
+void ObjectAdmin::erase_channel_auth(const std::string& key, AdminDone done) {
+  Lock lock(mutex_);
+  if (!channel_auth_.erase(key)) {
+    lock.unlock();
+    return done(AdminResult::failed(mqi::reason::kUnknownObjectName, {key}));
+  }
+  UnitOfWork unit;
+  unit.records.push_back(admin_record(RecordKind::kChannelAuth, key, "", true));
+  commit(std::move(unit), lock, std::move(done));
+}
+
+std::string ObjectAdmin::applied_script(std::string_view name) const {
+  std::lock_guard lock(mutex_);
+  auto found = scripts_.find(name);
+  return found == scripts_.end() ? std::string() : found->second;
+}
+
+void ObjectAdmin::set_applied_script(std::string name, std::string hash, AdminDone done) {
+  Lock lock(mutex_);
+  UnitOfWork unit;
+  unit.records.push_back(admin_record(RecordKind::kScript, name, hash));
+  scripts_[std::move(name)] = std::move(hash);
+  commit(std::move(unit), lock, std::move(done));
+}
+
+Outcome ObjectAdmin::create_dynamic(const std::string& name, const std::string& model,
+                                    NamedQueueRef& out, base::Executor* executor, Done done) {
+  Lock lock(mutex_);
+  objects::DefinitionPtr from = catalogue_.find(ObjectFamily::kQueue, model);
+  if (from == nullptr) return Outcome::failed(mqi::reason::kUnknownObjectName);
+  if (catalogue_.find(ObjectFamily::kQueue, name) != nullptr) {
+    return Outcome::failed(mqi::reason::kObjectAlreadyExists);
+  }
+  Definition definition(ObjectType::kQlocal, name);
+  definition.copy_attributes(*from);
+  definition.set_number(objects::Attr::kDeftype, from->number(objects::Attr::kDeftype));
+  definition.set_created(manager_.now_gmt_micros() / 1000);
+  bool is_permanent = queue_settings_of(definition).dynamic == DynamicKind::kPermanent;
+  UnitOfWork unit;
+  apply(std::move(definition), &unit);
+  // The identifier counts even when the definition is not kept: it is never used again.
+  if (!is_permanent)
+    std::erase_if(unit.records, [](const UnitRecord& r) {
+      return r.kind == static_cast<uint8_t>(RecordKind::kDefinition);
+    });
+  out = manager_.objects().find(name);
+  auto* operation = new CommitOperation(manager_, std::move(unit), executor,
+                                        is_permanent ? std::move(done) : nullptr);
+  Outcome outcome = operation->run();
+  return is_permanent ? outcome : outcome.is_pending() ? Outcome::ok() : outcome;
+}
+
+Outcome ObjectAdmin::delete_dynamic(const NamedQueueRef& object, bool purges) {
+  Lock lock(mutex_);
+  bool is_temporary;
+  {
+    std::lock_guard queue_lock(object->queue->mutex());
+    if (object->queue->is_deleted()) return Outcome::ok();
+    if (!purges && object->queue->depth() > 0) return Outcome::failed(mqi::reason::kQNotEmpty);
+    is_temporary = object->queue->settings().dynamic == DynamicKind::kTemporary;
+  }
+  UnitOfWork unit;
+  erase_queue(object, unit);
+  catalogue_.erase(ObjectFamily::kQueue, object->name);
+  if (is_temporary) return Outcome::ok();  // nothing of it was ever stored
+  unit.records.push_back(admin_record(RecordKind::kDefinition,
+                                      record_key(ObjectFamily::kQueue, object->name), "", true));
+  commit(std::move(unit), lock, nullptr);
+  return Outcome::ok();
+}
+
+Status ObjectAdmin::recover_definition(std::string_view key, std::string_view value) {
+  QueueId id = 0;
+  if (key.empty() || value.size() < sizeof id) {
+    return base::make_error(core::errors::kStoredDefinition, {manager_.name(), 1, key});
+  }
+  std::memcpy(&id, value.data(), sizeof id);
+  Definition definition = MS_TRY(Definition::decode(value.substr(sizeof id)));
+  if (definition.family() == ObjectFamily::kQueue) {
+    recovered_queue_id(id);
+    apply_queue(definition, nullptr, id);
+    (void)catalogue_.put(std::make_shared<const Definition>(std::move(definition)));
+    return {};
+  }
+  apply(std::move(definition), nullptr);
+  return {};
+}
+
+Status ObjectAdmin::recover_record(uint8_t kind, std::string_view key, std::string_view value) {
+  switch (static_cast<RecordKind>(kind)) {
+    case RecordKind::kDefinition:
+      return recover_definition(key, value);
+    case RecordKind::kQueueId: {
+      QueueId id = 0;
+      if (value.size() == sizeof id) std::memcpy(&id, value.data(), sizeof id);
+      recovered_queue_id(id);
+      return {};
+    }
+    case RecordKind::kAuthority:
+      authorities_.put(MS_TRY(objects::AuthorityRecord::decode(value)));
+      return {};
+    case RecordKind::kChannelAuth:
+      channel_auth_.put(MS_TRY(objects::ChannelAuthRule::decode(value)));
+      return {};
+    case RecordKind::kScript:
+      scripts_[std::string(key)] = value;
+      return {};
+    default:
+      return base::make_error(core::errors::kStoredDefinition,
+                              {manager_.name(), static_cast<int64_t>(kind), key});
+  }
+}
+
+}  // namespace millstream::queue
