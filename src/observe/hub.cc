@@ -146,7 +146,8 @@ void Hub::set_control(const FlowKey& key, const std::function<void(FlowControl&)
     has_collection_changed =
         before.snapshot != control.snapshot || before.archive != control.archive;
     for (Entry& e : entries_) {
-      if (key_of(*e.flow) == key) apply_locked(e);
+      const bool is_of_application = key.second.empty() && e.flow->application() == key.first;
+      if (is_of_application || key_of(*e.flow) == key) apply_locked(e);
     }
   }
   if (!has_collection_changed) return;
@@ -175,7 +176,9 @@ void Hub::apply_locked(Entry& entry) {
     entry.origins = has_origins ? std::make_shared<OriginAccounting>() : nullptr;
     switches(present, entry.origins, flow.observers());
   }
-  switches(entry.tracer, control.tracing.value_or(true) ? tracer_ : nullptr, flow.observers());
+  const bool is_traced =
+      control.tracing.value_or(control_locked({flow.application(), ""}).tracing.value_or(true));
+  switches(entry.tracer, is_traced ? tracer_ : nullptr, flow.observers());
   const FlowKey key = key_of(flow);
   std::shared_ptr<flow::Observer> wanted;
   if (has_user_trace(key)) {

@@ -82,6 +82,7 @@ class Hub final : public flow::FlowListener, public flow::TraceSink {
   // go; an error when there is none, or several.
   Status with_flow(std::string_view name, const std::function<void(flow::Flow&)>& visit);
   void for_each_flow(const std::function<void(flow::Flow&)>& visit);
+  // With an empty name of the flow: `tracing` of all flows of the application, those to come too.
   FlowControl control(const FlowKey& key) const;
   void set_control(const FlowKey& key, const std::function<void(FlowControl&)>& change);
 

@@ -38,7 +38,8 @@ void add_switch(Hub& hub, admin::AdminServer& admin, const std::string& what,
 }
 
 // "openTelemetryEnabled": "true", "false" or "inherit", as the product's PATCH of a flow has it.
-AdminReply patch_tracing(Hub& hub, const AdminRequest& request) {
+// "true", "false" or "inherit" for openTelemetryEnabled; an error reply otherwise.
+std::optional<AdminReply> read_tracing(const AdminRequest& request, std::optional<bool>& out) {
   Result<json::Value> document = json::parse(request.body);
   if (!document.ok()) return admin::error_reply(400, document.error());
   const json::Value* properties = document.value().find("properties");
@@ -51,9 +52,32 @@ AdminReply patch_tracing(Hub& hub, const AdminRequest& request) {
                                      {"openTelemetryEnabled", word, "true, false or inherit"});
     return admin::error_reply(400, status.error());
   }
-  return change_flow(hub, request, [&](FlowControl& c) {
-    c.tracing = word == "inherit" ? std::nullopt : std::optional<bool>(word == "true");
-  });
+  if (word != "inherit") out = word == "true";
+  return std::nullopt;
+}
+
+AdminReply patch_tracing(Hub& hub, const AdminRequest& request) {
+  std::optional<bool> is_on;
+  if (std::optional<AdminReply> refusal = read_tracing(request, is_on)) return std::move(*refusal);
+  return change_flow(hub, request, [&](FlowControl& c) { c.tracing = is_on; });
+}
+
+// Of all flows of an application that say nothing of their own.
+AdminReply patch_application(Hub& hub, const AdminRequest& request) {
+  std::optional<bool> is_on;
+  if (std::optional<AdminReply> refusal = read_tracing(request, is_on)) return std::move(*refusal);
+  const std::string& name = request.parameter("application");
+  bool is_there = false;
+  hub.for_each_flow([&](flow::Flow& flow) { is_there |= flow.application() == name; });
+  if (!is_there) {
+    Status status = base::make_error(errors::kNoSuchFlow, {name + "/*", ""});
+    return admin::error_reply(404, status.error());
+  }
+  hub.set_control({name, ""}, [&](FlowControl& c) { c.tracing = is_on; });
+  json::Value out = json::Value::object();
+  out.set("application", name);
+  out.set("openTelemetryEnabled", !is_on ? "inherit" : *is_on ? "true" : "false");
+  return admin::json_reply(out);
 }
 
 AdminReply start_trace(Hub& hub, const AdminRequest& request) {
@@ -117,6 +141,8 @@ void add_trace_routes(Hub& hub, admin::AdminServer& admin) {
       return admin::json_reply(control_json(hub, {flow.application(), flow.name()}));
     });
   });
+  add_route(admin, "PATCH", "/apiv2/applications/{application}",
+            [&hub](const AdminRequest& r) { return patch_application(hub, r); });
   // At the flow itself as in the product.
   for (const char* tail : {"", "/observability"}) {
     add_route(admin, "PATCH", std::string(kFlowPath) + tail,

@@ -351,6 +351,16 @@ def sampling_and_switches(t):
             assert s.post("/Caller")[0] == 200
             spans = eventually(lambda: len(collector.spans()) >= 2 and collector.spans(), "spans")
             assert len({x["traceId"] for x in spans}) == 1
+            # For a whole application, unless the flow says otherwise.
+            whole = "/apiv2/applications/Caller"
+            assert s.ask("PATCH", whole, {"properties": {"openTelemetryEnabled": "false"}})[0] == 200
+            assert s.post("/Caller", headers={"traceparent": PARENT})[0] == 200
+            assert {k.lower(): v for k, v in collector.requests[-1].items()}["traceparent"] == PARENT
+            assert s.ask("PATCH", flow, {"properties": {"openTelemetryEnabled": "true"}})[0] == 200
+            assert s.post("/Caller", headers={"traceparent": PARENT})[0] == 200
+            assert {k.lower(): v for k, v in collector.requests[-1].items()}["traceparent"] != PARENT
+            assert s.ask("PATCH", whole, {"properties": {"openTelemetryEnabled": "no"}})[0] == 400
+            assert s.ask("PATCH", whole + "s", {"properties": {"openTelemetryEnabled": "false"}})[0] == 404
         assert collector.headers[0][0] == "/custom/traces"
 
 
