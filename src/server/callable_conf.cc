@@ -26,6 +26,18 @@ std::string resolve_secret(const std::string& text) {
   return value ? value : "";
 }
 
+void apply_flag(const std::string& file, const format::YamlNode& own, const char* key, bool& out,
+                base::Diagnostics& diagnostics) {
+  const format::YamlNode* node = own.find(key);
+  if (!node || node->is_null()) return;
+  const std::optional<bool> value = node->as_bool();
+  if (value) {
+    out = *value;
+  } else {
+    refuse_callable(file, *node, std::string("/") + key, node->text, "true or false", diagnostics);
+  }
+}
+
 void apply_remote(const std::string& file, const format::YamlNode& remote,
                   RemoteCallSettings& settings, base::Diagnostics& diagnostics) {
   if (!remote.is_mapping()) {
@@ -59,7 +71,8 @@ void apply_callable_conf(const std::string& file, const format::YamlNode& root,
     return;
   }
   for (const format::YamlEntry& e : own->entries) {
-    if (e.key == "Secret" || e.key == "Remote") continue;
+    if (e.key == "Secret" || e.key == "Remote" || e.key == "KeyAlias") continue;
+    if (e.key == "UseHTTPS" || e.key == "HostnameChecking") continue;
     Status status =
         base::make_error(errors::kUnknownSetting, {"Millstream/CallableFlows/" + e.key});
     diagnostics.warning({file, e.line, own->column}, status.error().code->id, status.error().text);
@@ -72,6 +85,10 @@ void apply_callable_conf(const std::string& file, const format::YamlNode& root,
                       diagnostics);
     }
   }
+  apply_flag(file, *own, "UseHTTPS", settings.comes_by_https, diagnostics);
+  apply_flag(file, *own, "HostnameChecking", settings.checks_host_name, diagnostics);
+  const format::YamlNode* alias = own->find("KeyAlias");
+  if (alias && alias->is_scalar()) settings.key_alias = alias->text;
   if (const format::YamlNode* remote = own->find("Remote"); remote && !remote->is_null()) {
     apply_remote(file, *remote, settings, diagnostics);
     if (!settings.servers.empty() && settings.secret.empty()) {

@@ -1,6 +1,9 @@
 // What server.conf.yaml says about calls between servers, below Millstream/CallableFlows:
-//   Secret   both servers have it; ${NAME} is taken from the environment
-//   Remote   Application/endpoint, or Application/*, to the URL of the server that has it
+//   Secret            both servers have it; ${NAME} is taken from the environment
+//   Remote            Application/endpoint, or Application/*, to the URL of the server that has it
+//   UseHTTPS          calls of other servers come by the HTTPS port alone
+//   HostnameChecking  the certificate of the other server must be for its host; the default
+//   KeyAlias          entry of the key store to identify with at the other server
 // Thread: one, at start.
 #pragma once
 #include <string>

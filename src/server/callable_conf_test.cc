@@ -33,6 +33,15 @@ TEST_CASE("callable settings: secret and servers") {
   CHECK(s.secret == "sixteen letters!");
   CHECK(s.servers.at("Stock/price") == "http://a:7800");
   CHECK(s.servers.at("Orders/*") == "https://b");
+  CHECK_FALSE(s.comes_by_https);
+  CHECK(s.checks_host_name);
+  CHECK(
+      problems_of("Millstream:\n  CallableFlows:\n    UseHTTPS: true\n    HostnameChecking: false\n"
+                  "    KeyAlias: shop\n",
+                  s) == "");
+  CHECK(s.comes_by_https);
+  CHECK_FALSE(s.checks_host_name);
+  CHECK(s.key_alias == "shop");
 }
 
 TEST_CASE("callable settings: what cannot be meant is an error, and no secret is shown") {
@@ -48,6 +57,7 @@ TEST_CASE("callable settings: what cannot be meant is an error, and no secret is
            Case{"Remote: {Stock/price: 'ftp://a'}", "Remote/Stock/price"},
            Case{"Remote: x", "Millstream/CallableFlows/Remote is 'x'"},
            Case{"Sekret: x", "MS2005"},
+           Case{"UseHTTPS: perhaps", "Millstream/CallableFlows/UseHTTPS is 'perhaps'"},
        }) {
     CAPTURE(c.text);
     RemoteCallSettings s;

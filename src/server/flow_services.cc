@@ -34,7 +34,7 @@ Status FlowServices::configure(const std::string& work_folder,
       MS_TRY(nodes::callable::RemoteCallService::create(remote, callable_flows_, services));
   callable_flows_.set_remote(remote_calls_.get());
   return listener.add({nodes::callable::RemoteCallService::kPath, false},
-                      std::make_shared<RemoteCallUrl>(*remote_calls_));
+                      std::make_shared<RemoteCallUrl>(*remote_calls_), remote.comes_by_https);
 }
 
 }  // namespace millstream::server

@@ -13,6 +13,8 @@ import json
 import os
 import re
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -22,8 +24,9 @@ import traceback
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "http"))
+sys.path[:0] = [str(ROOT / "tests" / "http"), str(ROOT / "tests" / "https")]
 from make_project import Project  # noqa: E402
+from pki import Authority  # noqa: E402
 
 WAIT_S = 60.0
 SECRET = "a secret of two servers"
@@ -296,6 +299,58 @@ def callable_between_two_servers(binary, folder):
             assert status == 500 and "MS1953" in body and f"127.0.0.1:{port}" in body, body
             with Server(binary, folder / "w1", [stock], conf, port=port):
                 assert caller.post("/ask", order(3))[1].startswith("<shop><price>6<"), "after a restart"
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        return s.getsockname()[1]
+
+
+@case
+def callable_between_two_servers_over_https(binary, folder):
+    stock, shop = callee_project(folder / "p"), caller_project(folder / "p")
+    ca, stranger = Authority(folder / "ca"), Authority(folder / "stranger", "Stranger")
+    own, client, elsewhere = ca.issue("own"), ca.issue("shop", "", "shop"), ca.issue("elsewhere", "DNS:else.example")
+    foreign = stranger.issue("foreign", "", "foreign")
+    port = free_port()
+
+    def callee_conf(key, port):
+        return (f"ResourceManagers:\n  HTTPSConnector:\n    ListenerPort: {port}\n    KeystoreFile: {key}\n"
+                f"    TruststoreFile: {ca.pem}\n    ReqClientAuth: true\n"
+                f"Millstream:\n  CallableFlows:\n    Secret: '{SECRET}'\n    UseHTTPS: true\n")
+
+    def caller_conf(key, trust, port, more=""):
+        jvm = (f"    keystoreFile: {key}\n" if key else "") + f"    truststoreFile: {trust}\n"
+        return (f"ResourceManagers:\n  JVM:\n{jvm}Millstream:\n  CallableFlows:\n    Secret: '{SECRET}'\n{more}"
+                f"    Remote:\n      Stock/price: https://localhost:{port}\n")
+
+    def ask(conf):
+        with Server(binary, folder / "w2", [shop], conf) as caller:
+            return caller.post("/ask", order(21))
+
+    with Server(binary, folder / "w1", [stock], callee_conf(own, port)) as callee:
+        with Server(binary, folder / "w2", [shop], caller_conf(client, ca.pem, port)) as caller:
+            assert caller.post("/ask", order(21)) == (200, "<shop><price>42</price><server>stock</server></shop>")
+            assert caller.post("/later", order(4)) == (200, "<back><price>8</price><kept>4</kept></back>")
+            status, body = caller.post("/ask", order(13))
+            for part in ("MS1928", "BIP2951", "unlucky"):
+                assert part in body, body
+        # By HTTPS alone, and with a certificate only.
+        assert callee.post("/millstream/callable-flows", "x", {"Authorization": f"Bearer {SECRET}"})[0] == 404
+        for key, trust in ((None, ca.pem), (foreign, ca.pem), (client, stranger.pem)):
+            status, body = ask(caller_conf(key, trust, port))
+            assert status == 500 and "MS1953" in body, (key, trust, body)
+        context = ssl.create_default_context(cafile=str(ca.pem))
+        context.load_cert_chain(client)
+        connection = http.client.HTTPSConnection("localhost", port, context=context, timeout=WAIT_S)
+        connection.request("POST", "/millstream/callable-flows", b"x", {"Authorization": "Bearer wrong"})
+        assert connection.getresponse().status == 401, "a certificate is not enough"
+        connection.close()
+    port = free_port()
+    with Server(binary, folder / "w1", [stock], callee_conf(elsewhere, port)):
+        status, body = ask(caller_conf(client, ca.pem, port))
+        assert status == 500 and "MS1355" in body, body
+        assert ask(caller_conf(client, ca.pem, port, "    HostnameChecking: false\n"))[0] == 200
 
 
 @case

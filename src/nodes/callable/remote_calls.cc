@@ -137,6 +137,8 @@ Result<std::unique_ptr<RemoteCallService>> RemoteCallService::create(
     RemoteCallSettings settings, CallableFlows& flows, const flow::Services& services) {
   common::HttpSendSettings send;
   send.timeout_s = 0;
+  send.tls.checks_host_name = settings.checks_host_name;
+  send.tls.choice.key_alias = settings.key_alias;
   for (const auto& [endpoint, url] : settings.servers) {
     if (url.substr(0, 6) == "https:") send.likely_url = url;
   }

@@ -3,7 +3,8 @@
 // Request: headers name the version of the form, application, endpoint, depth and time left; the
 // body is the message and its LocalEnvironment (nodes/common/tree_codec.h). Answer: the header
 // X-Millstream-Outcome says what the body is: reply (both trees), exception (an exception list), or
-// error (a text). Both sides know a secret, sent as a bearer token; use https between machines.
+// error (a text). Both sides know a secret, sent as a bearer token; use https between machines. The
+// certificate of the other server must be trusted, and be for its host name.
 // A call is sent once: when the connection breaks after that, it may or may not have been made.
 // Thread: create while starting; the rest in fibers of any reactor.
 #pragma once
@@ -22,6 +23,9 @@ struct RemoteCallSettings {
   std::string secret;
   // "Application/endpoint", or "Application/*", to "http://host:port".
   std::map<std::string, std::string> servers;
+  bool comes_by_https = false;   // calls of others: by the HTTPS port alone
+  bool checks_host_name = true;  // of the certificates of other servers
+  std::string key_alias;         // of the client certificate for them; empty: the first
   bool is_empty() const { return secret.empty() && servers.empty(); }
 };
 
