@@ -4,6 +4,7 @@ import re
 
 import gen_builtins
 import gen_errors
+import gen_mqsc
 import gen_nodes
 import gen_objects
 from gen_common import cxx_string, markdown_text
@@ -88,6 +89,6 @@ def generate(root):
     files = {root / "docs/reference/errors.md": errors_page(errors),
              root / "src/cli/describe_gen.cc": describe_table(topics(root))}
     written = {**files, **gen_builtins.generate(root), **gen_nodes.generate(root),
-               **gen_objects.generate(root)}
+               **gen_objects.generate(root), **gen_mqsc.generate(root)}
     files[root / "docs/reference/README.md"] = index(root, written)
     return files

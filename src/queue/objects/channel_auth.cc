@@ -257,6 +257,7 @@ ChannelDecision ChannelAuthTable::decide(const ChannelCaller& caller) const {
         if (!matches_address(address, caller.address) || rule.is_warning) continue;
         out.is_allowed = false;
         out.rule = rule_text(rule);
+        out.key = rule.key();
         return out;
       }
       continue;
@@ -270,6 +271,7 @@ ChannelDecision ChannelAuthTable::decide(const ChannelCaller& caller) const {
   }
   if (mapping) {
     out.rule = rule_text(*mapping);
+    out.key = mapping->key();
     out.check = mapping->check;
     if (mapping->source == UserSource::kNoAccess && !mapping->is_warning) {
       out.is_allowed = false;
@@ -285,6 +287,7 @@ ChannelDecision ChannelAuthTable::decide(const ChannelCaller& caller) const {
       if (!is_blocked) continue;
       out.is_allowed = false;
       out.rule = rule_text(*block);
+      out.key = block->key();
     }
   }
   return out;

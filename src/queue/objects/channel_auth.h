@@ -70,6 +70,7 @@ struct ChannelDecision {
   std::string user;  // whom the channel acts for
   ChannelCheck check = ChannelCheck::kAsQmgr;
   std::string rule;  // which one decided, for logs; empty: none matched
+  std::string key;   // of that one
 };
 
 class ChannelAuthTable {
