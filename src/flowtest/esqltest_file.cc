@@ -55,6 +55,11 @@ void drop_last_blanks(TestSection& s) {
 
 }  // namespace
 
+std::string body_line(std::string_view line) {
+  const bool is_escaped = is_heading(line) || line.starts_with("\\");
+  return (is_escaped ? "\\" : "") + std::string(line);
+}
+
 const TestSection* TestCase::find(std::string_view kind, std::string_view argument) const {
   for (const TestSection& s : sections) {
     if (s.kind == kind && (argument.empty() || s.argument == argument)) return &s;
@@ -115,9 +120,7 @@ Result<TestFile> TestFile::parse(std::string path, std::string_view text,
 
 void TestFile::replace_body(const TestSection& section, std::string_view body) {
   Edit e{section.first_line, section.line_count, split_lines(body)};
-  for (std::string& line : e.lines) {
-    if (is_heading(line) || line.starts_with("\\")) line.insert(line.begin(), '\\');
-  }
+  for (std::string& line : e.lines) line = body_line(line);
   edits_.push_back(std::move(e));
 }
 

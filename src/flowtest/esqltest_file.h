@@ -47,6 +47,9 @@ struct TestCase {
   const TestSection* find(std::string_view kind, std::string_view argument = {}) const;
 };
 
+// A line of a body as it is written in the file: one that looks like a heading gets a backslash.
+std::string body_line(std::string_view line);
+
 // What the sections of a kind of test file may be.
 struct TestGrammar {
   std::vector<std::string_view> kinds;

@@ -202,12 +202,11 @@ bool java_string(std::string_view text, std::string& out) {
   out.clear();
   for (size_t i = 1; i + 1 < text.size(); ++i) {
     if (text[i] == '"') return false;  // two literals with something between
-    if (text[i] != '\\' || i + 2 >= text.size()) {
-      out += text[i];
-      continue;
-    }
-    ++i;
-    out += text[i] == 'n' ? '\n' : text[i] == 't' ? '\t' : text[i] == 'r' ? '\r' : text[i];
+    const bool is_escape = text[i] == '\\' && i + 2 < text.size();
+    if (is_escape) ++i;
+    const bool is_control = is_escape && (text[i] == 'n' || text[i] == 't' || text[i] == 'r');
+    if (is_control || static_cast<unsigned char>(text[i]) < ' ') return false;
+    out += text[i];
   }
   return true;
 }

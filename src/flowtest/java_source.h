@@ -28,7 +28,8 @@ std::vector<JavaMethod> read_java(std::string_view source);
 // behind the call.
 bool find_java_call(std::string_view text, std::string_view function, size_t& from,
                     std::vector<std::string>& arguments);
-// The text of a string literal; false when `text` is none.
+// The text of a string literal; false when `text` is none, or holds control characters, which no
+// line of a test can show.
 bool java_string(std::string_view text, std::string& out);
 
 }  // namespace millstream::flowtest

@@ -3,8 +3,10 @@
 #include <map>
 #include <set>
 
+#include "flowtest/esqltest_file.h"
 #include "flowtest/java_source.h"
 #include "flowtest/test_import.h"
+#include "http/url.h"
 
 namespace millstream::flowtest {
 namespace {
@@ -22,19 +24,6 @@ struct JavaMessage {
   std::string point;      // "Compute.out #1": one that a spy has seen
   std::string number;
 };
-
-std::string percent_decoded(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size()) {
-      out += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
 
 // "TestMessageAssembly actual" -> "actual"; "actual" -> "actual".
 std::string last_word(std::string_view text) {
@@ -109,7 +98,7 @@ class CaseWriter {
     out += body_;
     if (!ignored_.empty()) {
       out += "--- ignore\n";
-      for (const std::string& path : ignored_) out += path + "\n";
+      for (const std::string& path : ignored_) out += body_line(path) + "\n";
     }
     if (!has_check_) out += "--- exception\nnone\n";
     return out + "\n";
@@ -148,7 +137,8 @@ class CaseWriter {
     for (std::string_view call : {"subflowNode", "node"}) {
       from = 0;
       while (find_java_call(text, call, from, arguments)) {
-        if (!arguments.empty() && java_string(arguments[0], name)) labels[from] = name;
+        if (arguments.empty() || !java_string(arguments[0], name)) return false;
+        labels[from] = name;
       }
     }
     for (const auto& [at, label] : labels) {
@@ -167,9 +157,11 @@ class CaseWriter {
       const size_t nodes = expression.find(kNodes);
       if (nodes != std::string_view::npos) {
         std::string_view rest = expression.substr(nodes + kNodes.size());
-        ref.node = percent_decoded(rest.substr(0, rest.find('"')));
+        ref.node = http::percent_decode(rest.substr(0, rest.find('"')));
       }
-      return true;
+      // No line of a test can show the others.
+      return std::all_of(ref.node.begin(), ref.node.end(),
+                         [](char c) { return static_cast<unsigned char>(c) >= ' '; });
     }
     return read_reference(expression, ref);
   }
@@ -243,9 +235,9 @@ class CaseWriter {
         return true;
       }
     }
-    if (value.find("SpyObjectReference") != std::string_view::npos) {
+    if (value.starts_with("new SpyObjectReference")) {
       JavaRef ref;
-      read_reference(value, ref);
+      if (!read_reference(value, ref)) return false;
       refs_[variable] = ref;
       if (!ref.flow.empty()) flows_.insert(ref.flow);
       return true;
@@ -380,7 +372,7 @@ class CaseWriter {
         java_string(arguments[1], terminal)) {
       const std::string& recording = messages_[arguments[2]].recording;
       body_ += "--- mock " + where(ref) + "." + terminal + number + "\n";
-      if (!recording.empty()) body_ += "--- mxml\n" + recording + "\n";
+      if (!recording.empty()) body_ += "--- mxml\n" + body_line(recording) + "\n";
       return true;
     }
     if (find_java_call(s, "propagatesInputMessage", from, arguments) && arguments.size() == 2 &&
@@ -417,7 +409,7 @@ class CaseWriter {
       flush_calls();
       body_ += "--- inject " + target + "\n";
       if (!is_new && !message->second.recording.empty()) {
-        body_ += "--- mxml\n" + message->second.recording + "\n";
+        body_ += "--- mxml\n" + body_line(message->second.recording) + "\n";
       }
       return true;
     }
@@ -449,12 +441,12 @@ class CaseWriter {
     if (find_java_call(arguments[1], "nodeCallCountIs", from, inner) && inner.size() == 1) {
       // The product does not count a node that it stopped before; here that means it was reached.
       if (stopped_.count(arguments[0]) != 0) return true;
-      calls_ += where(spy->second) + " = " + inner[0] + "\n";
+      calls_ += body_line(where(spy->second)) + " = " + inner[0] + "\n";
       return true;
     }
     if (find_java_call(arguments[1], "terminalPropagateCountIs", from, inner) &&
         inner.size() == 2 && java_string(inner[0], terminal)) {
-      calls_ += where(spy->second) + "." + terminal + " = " + inner[1] + "\n";
+      calls_ += body_line(where(spy->second)) + "." + terminal + " = " + inner[1] + "\n";
       return true;
     }
     return false;
@@ -473,7 +465,8 @@ class CaseWriter {
     const std::string& recording = messages_[inner[0]].recording;
     if (actual.point.empty() || recording.empty()) return false;
     flush_calls();
-    body_ += "--- expect mxml " + actual.point + " #" + actual.number + "\n" + recording + "\n";
+    body_ += "--- expect mxml " + actual.point + " #" + actual.number + "\n" +
+             body_line(recording) + "\n";
     has_check_ = true;
     std::string path;
     std::vector<std::string> ignored;
@@ -517,7 +510,7 @@ class CaseWriter {
     const std::string name = path.substr(line_end + 1);
     flush_calls();
     body_ += "--- expect paths " + path.substr(0, line_end) + "\n" +
-             (is_text ? "text(" + name + ")" : name) + " = " + wanted + "\n";
+             body_line(is_text ? "text(" + name + ")" : name) + " = " + wanted + "\n";
     has_check_ = true;
     return true;
   }

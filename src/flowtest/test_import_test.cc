@@ -135,9 +135,34 @@ TEST_CASE("import: Java is taken apart by its marks") {
   CHECK(arguments == std::vector<std::string>{"a", "g(b, c)", "\"d,)\""});
   CHECK_FALSE(find_java_call("f(a", "f", from = 0, arguments));
   std::string s;
-  CHECK(java_string("\"a\\\"b\\n\"", s));
-  CHECK(s == "a\"b\n");
+  CHECK(java_string("\"a\\\"b\"", s));
+  CHECK(s == "a\"b");
+  CHECK(!java_string("\"a\\n\"", s));
   CHECK_FALSE(java_string("\"a\" + \"b\"", s));
+}
+
+TEST_CASE("import: names that look like headings stay lines, names of several lines are refused") {
+  std::vector<ImportedTest> tests;
+  const std::string source =
+      "class T { @Test void t() {\n"
+      "NodeSpy a = new NodeSpy(new SpyObjectReference().messageFlow(\"F\").node(\"=== A\"));\n"
+      "NodeSpy b = new NodeSpy(new SpyObjectReference().messageFlow(\"F\").node(\"B\\nC\"));\n"
+      "assertThat(a, nodeCallCountIs(1)); } }";
+  const std::string text = import_java(source, "T", {}, {}, tests);
+  CHECK(text.find("--- expect calls\n\\=== A = 1\n") != std::string::npos);
+  CHECK(text.find("# not translated, line 3:") != std::string::npos);
+  CHECK(TestFile::parse("T.flowtest", text, flowtest_grammar()).ok());
+}
+
+TEST_CASE("import: a node's URI that is not encoded right is taken as it stands") {
+  std::vector<ImportedTest> tests;
+  const std::string text = import_java(
+      "class T { @Test void t() { SpyObjectReference ref = new "
+      "SpyObjectReference().messageFlow(\"F\"); NodeSpy n = new NodeSpy(ref.getURI() + "
+      "\"/nodes/HTTP%zz 5%\");\n"
+      "n.evaluate(new TestMessageAssembly(), true, \"in\"); } }",
+      "T", {}, {}, tests);
+  CHECK(text.find("inject HTTP%zz 5% alone") != std::string::npos);
 }
 
 }  // namespace
