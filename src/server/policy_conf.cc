@@ -148,7 +148,8 @@ bool is_complete_policy(const Policy& policy, std::string& why) {
   base::Diagnostics diagnostics;
   Status status;
   ServerConf conf;
-  if (policy.type == "ActivityLog" || policy.type == "JDBCProviders") return true;  // what it lacks is said where it is used
+  // What these lack is said where they are used.
+  if (policy.type == "ActivityLog" || policy.type == "JDBCProviders") return true;
   if (policy.type == nodes::common::kHttpRequestPolicy) {
     nodes::common::HttpSendSettings settings;
     status = nodes::common::apply_http_policy(policy, settings, diagnostics);

@@ -2,9 +2,9 @@
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
+import threading
 import time
 
 from lab import Server, call, curl, expect, test
@@ -12,8 +12,7 @@ from make_project import HEAD, Project
 from peers import Backend, Proxy
 from pki import openssl
 
-ECHO = [("in", "ComIbmWSInput", "HTTP Input", {"URLSpecifier": "/own", "useHTTPS": "true"}),
-        ("r", "ComIbmWSReply", "HTTP Reply", {})]
+PAUSE = threading.Event()  # never set: between two looks
 
 
 def policy(kind, name, **properties):
@@ -69,7 +68,7 @@ def wait_for(condition, what, seconds=30):
     end = time.monotonic() + seconds
     while not condition():
         expect(time.monotonic() < end, "not in time:", what)
-        time.sleep(0.1)
+        PAUSE.wait(0.1)
 
 
 # ------------------------------------------------------------------------------------------ the listeners
