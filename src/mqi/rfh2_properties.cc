@@ -99,7 +99,7 @@ void append_field_text(std::string& out, const PropertyView& v) {
 }
 
 bool can_be_elements(std::string_view name) {
-  constexpr std::string_view kEnds("<>/= \t\r\n\"'&\0", 12);
+  constexpr std::string_view kEnds = "<>/= \t\r\n\"'&";
   return !name.empty() && name.find_first_of(kEnds) == std::string_view::npos &&
          name.front() != '.' && name.back() != '.' && name.find("..") == std::string_view::npos;
 }

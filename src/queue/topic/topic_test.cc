@@ -240,6 +240,8 @@ TEST_CASE("topic: attributes come from the nearest object that says something") 
   root.subscribe = Switch::kNo;
   REQUIRE(tree.attach_object("", root).value());
   CHECK(tree.attributes("a/b/c").subscribe == Switch::kNo);
+  CHECK(tree.objects_above("a/b/c/d") == std::vector<std::string>{"C", "A", "SYSTEM.BASE.TOPIC"});
+  CHECK(tree.objects_above("z") == std::vector<std::string>{"SYSTEM.BASE.TOPIC"});
   a.publish = Switch::kAsParent;
   CHECK(tree.alter_object("a", a));
   CHECK(tree.attributes("a/b").publish == Switch::kYes);

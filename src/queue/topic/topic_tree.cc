@@ -10,8 +10,8 @@
 #include "queue/topic/level_trie.h"
 
 namespace millstream::queue::topic {
-namespace {
 
+// Parts of TopicTree::Impl.
 struct TopicPayload {
   std::unique_ptr<TopicAttributes> object;
   std::vector<SubscriptionId> exact;
@@ -46,6 +46,8 @@ struct SubscriptionRecord {
   Node node = kNoNode;
   std::string prefix;
 };
+
+namespace {
 
 template <typename T>
 void override_with(T& current, const T& nearer, const T& as_parent) {
@@ -345,6 +347,20 @@ TopicAttributes TopicTree::attributes(std::string_view topic) const {
     apply(topics.payload(n).object.get());
   }
   return a;
+}
+
+std::vector<std::string> TopicTree::objects_above(std::string_view topic) const {
+  std::vector<std::string> names;
+  std::vector<std::string_view> levels;
+  split_topic(topic, levels);
+  const TopicTrie& topics = impl_->topics;
+  Node n = TopicTrie::kRoot;
+  for (size_t depth = 0; n != kNoNode; ++depth) {
+    if (const auto& object = topics.payload(n).object) names.push_back(object->object);
+    n = depth < levels.size() ? topics.find_child(n, levels[depth]) : kNoNode;
+  }
+  std::reverse(names.begin(), names.end());
+  return names;
 }
 
 std::string_view TopicTree::object_at(std::string_view topic) const {

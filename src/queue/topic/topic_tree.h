@@ -105,6 +105,8 @@ class TopicTree {
   bool detach_object(std::string_view topic);
   // What holds at a topic, whether it has a node or not: nothing is ASPARENT.
   TopicAttributes attributes(std::string_view topic) const;
+  // Names of the objects at the topic and above it, the nearest first: where rights are looked up.
+  std::vector<std::string> objects_above(std::string_view topic) const;
   // The name of the object at this very node, else empty.
   std::string_view object_at(std::string_view topic) const;
 
