@@ -1,6 +1,7 @@
 #include "queue/selector/selector.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/assert.h"
 #include "base/utf8_check.h"
@@ -150,18 +151,42 @@ Truth is_like(const PropertyView& v, const Pattern& pattern) {
 
 }  // namespace
 
-// Goes back to the last % only, which is enough: what an earlier one could take, the last can too.
+// After a % only its leftmost place that fits counts, and going back to the last % is enough: what
+// an earlier one could take, the last can too. Runs of plain characters are searched for in linear
+// time; patterns with many _ behind a % can still cost their size times the text's, so there is an
+// end to that.
 bool Pattern::matches(std::string_view text) const {
   auto step = [&](size_t at) {
     size_t n = base::utf8_sequence_size(text.substr(at));
     return at + (n ? n : 1);
   };
-  size_t at = 0, p = 0;
+  size_t at = 0, p = 0, steps = 0;
   size_t retry_at = 0, retry_p = std::string_view::npos;
+  // Moves to where the run behind the % at retry_p - 1 comes next.
+  auto resume = [&] {
+    size_t end = kinds.find_first_not_of(kLiteral, retry_p);
+    std::string_view run =
+        chars.substr(retry_p, end == std::string_view::npos ? end : end - retry_p);
+    if (!run.empty() && end == std::string_view::npos) {  // the text has to end in it
+      if (text.size() - retry_at < run.size() || !text.ends_with(run)) return false;
+      retry_at = text.size() - run.size();
+    } else if (!run.empty()) {
+      const void* found =
+          memmem(text.data() + retry_at, text.size() - retry_at, run.data(), run.size());
+      if (!found) return false;
+      retry_at = static_cast<size_t>(static_cast<const char*>(found) - text.data());
+    }
+    at = retry_at + run.size();
+    p = retry_p + run.size();
+    return true;
+  };
   while (at < text.size() || p < kinds.size()) {
+    if (++steps > kStepsMax) return false;
     if (p < kinds.size() && kinds[p] == kAny) {
       retry_p = ++p;
+      if (retry_p == kinds.size()) return true;
       retry_at = at;
+      if (!resume()) return false;
       continue;
     }
     if (p < kinds.size() && at < text.size()) {
@@ -177,8 +202,8 @@ bool Pattern::matches(std::string_view text) const {
       }
     }
     if (retry_p == std::string_view::npos || retry_at >= text.size()) return false;
-    at = retry_at = step(retry_at);
-    p = retry_p;
+    retry_at = step(retry_at);
+    if (!resume()) return false;
   }
   return true;
 }

@@ -10,7 +10,7 @@
 // Java's do.
 //
 // A Selector never changes after compile(). Evaluation does not allocate, and its stack is bounded
-// at compile time. Limits: below; the text's is MQ's.
+// at compile time. Limits: below, the text's is MQ's; and Pattern::kStepsMax of a LIKE.
 // Thread: any; share it by std::shared_ptr between subscriptions and threads.
 #pragma once
 #include <cstdint>

@@ -54,6 +54,8 @@ struct ConstantSet {
 // Of one LIKE, escapes resolved: `kinds` tells for each of `chars` what it is.
 struct Pattern {
   static constexpr char kLiteral = 'c', kOne = '_', kAny = '%';
+  // How many characters one match may look at; a text that needs more does not match.
+  static constexpr size_t kStepsMax = 50'000'000;
   std::string_view chars;
   std::string_view kinds;
   bool matches(std::string_view text) const;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/random.h"
 #include "queue/selector/selector_for_test.h"
 
 namespace millstream::queue::selector {
@@ -262,6 +263,49 @@ TEST_CASE("selector: limits") {
   std::string chain = "a";
   for (int i = 0; i < 1500; ++i) chain += "+b";
   CHECK(Selector::compile(chain + " = 1").ok());
+}
+
+// The obvious matcher, which tries everything.
+bool naive_like(std::string_view pattern, std::string_view text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern[0] == '%') {
+    return naive_like(pattern.substr(1), text) ||
+           (!text.empty() && naive_like(pattern, text.substr(1)));
+  }
+  return !text.empty() && (pattern[0] == '_' || pattern[0] == text[0]) &&
+         naive_like(pattern.substr(1), text.substr(1));
+}
+
+TEST_CASE("selector: LIKE agrees with a naive matcher, and has an end") {
+  constexpr uint64_t kSeed = 31;
+  CAPTURE(kSeed);
+  base::SeededRandom random(kSeed);
+  auto make = [&](std::string_view letters, size_t longest) {
+    std::string s;
+    for (size_t n = random.next_u64() % (longest + 1); n > 0; --n) {
+      s += letters[random.next_u64() % letters.size()];
+    }
+    return s;
+  };
+  SelectorTestSource m;
+  int matches = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string pattern = make("ab%_%", 8), text = make("ab", 10);
+    m.named["s"] = PropertyView::string(text);
+    auto s = Selector::compile("s LIKE '" + pattern + "'");
+    REQUIRE(s.ok());
+    bool wanted = naive_like(pattern, text);
+    CAPTURE(pattern);
+    CAPTURE(text);
+    REQUIRE(s.value()->matches(m) == wanted);
+    matches += wanted;
+  }
+  CHECK(matches > 3'000);
+  std::string text(2'000'000, 'a'), pattern = "%";
+  for (int i = 0; i < 2'000; ++i) pattern += "_a";
+  m.named["s"] = PropertyView::string(text);
+  CHECK_FALSE(Selector::compile("s LIKE '" + pattern + "b_%'").value()->matches(m));
+  CHECK(Selector::compile("s LIKE '" + pattern + "%'").value()->matches(m));
 }
 
 TEST_CASE("selector: blanks select everything") {
