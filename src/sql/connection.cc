@@ -162,12 +162,16 @@ void Connection::find_dialect() {
   char text[128] = {};
   SQLSMALLINT length = 0;
   if (SQL_SUCCEEDED(SQLGetInfo(handle_, SQL_DBMS_NAME, text, sizeof text, &length))) {
-    const std::string_view name = text;
+    product_ = text;
+    const std::string_view name = product_;
     if (name.starts_with("PostgreSQL")) dialect_ = Dialect::kPostgres;
     if (name.starts_with("SQLite")) dialect_ = Dialect::kSqlite;
   }
   if (SQL_SUCCEEDED(SQLGetInfo(handle_, SQL_IDENTIFIER_QUOTE_CHAR, text, sizeof text, &length))) {
     quote_ = text;
+  }
+  if (SQL_SUCCEEDED(SQLGetInfo(handle_, SQL_PROCEDURES, text, sizeof text, &length))) {
+    has_procedures_ = text[0] != 'N' || dialect_ == Dialect::kPostgres;
   }
 }
 

@@ -137,6 +137,8 @@ class Connection {
   bool is_in_transaction_ = false;
   bool is_autocommit_ = true;
   bool reads_committed_ = false;
+  bool has_procedures_ = true;
+  std::string product_;                              // the database's own name, for messages
   std::list<std::unique_ptr<Prepared>> statements_;  // most recently used first
   std::unordered_map<std::string_view, std::list<std::unique_ptr<Prepared>>::iterator> index_;
   std::string key_;           // scratch: SQL text and types of the values

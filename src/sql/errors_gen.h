@@ -25,6 +25,8 @@ inline constexpr base::ErrorCode kParameterCount{"MS2106", 2106, base::Exception
     "The database statement has {0} parameter markers, but {1} values were given."};
 inline constexpr base::ErrorCode kNoParameterResult{"MS2107", 2107, base::ExceptionKind::kDatabase, base::Severity::kError,
     "The stored procedure '{0}' returned {1} values for its {2} OUT and INOUT parameters."};
+inline constexpr base::ErrorCode kNoProcedures{"MS2111", 2111, base::ExceptionKind::kDatabase, base::Severity::kError,
+    "The stored procedure '{0}' cannot be called: the driver of data source '{1}' ({2}) says that its database has none."};
 inline constexpr base::ErrorCode kBadDataSource{"MS2108", 2108, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The data source '{0}' cannot be used: {1}"};
 inline constexpr base::ErrorCode kTransactionLost{"MS2109", 2109, base::ExceptionKind::kDatabase, base::Severity::kError,

@@ -191,6 +191,11 @@ SQLRETURN bind_output(SQLHSTMT handle, size_t number, SQLSMALLINT direction, Out
 }  // namespace
 
 Status Connection::call(const ProcedureCall& call, base::Arena& arena, ProcedureOutcome& out) {
+  // Its driver would take the call for a statement, and the error would be about a brace.
+  if (!has_procedures_) {
+    return base::make_error(errors::kNoProcedures,
+                            {std::string(call.name), settings_.name, product_});
+  }
   return dialect_ == Dialect::kPostgres ? call_postgres(call, arena, out)
                                         : call_standard(call, arena, out);
 }

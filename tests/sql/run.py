@@ -334,6 +334,19 @@ def procedures(db):
     expect(db.reply("callwrong"), "=> 2488>2393>2322 D42883")
 
 
+def no_procedures(binary, folder, file):
+    """SQLite has none, and its driver says so."""
+    project = Project(Path(folder) / "none", "Procedures")
+    project.esql("Show", module("Show", SHOW))
+    make_procedure_flow(project)
+    work = make_work_folder(folder, "no-procedures", [f"SOURCE_X: 'Driver=SQLite3;Database={file}'"])
+    with Server(binary, project.folder, "--work-dir", work) as server:
+        db = Database("sqlite", server)
+        for path in ("calls", "callwrong"):
+            text = db.reply(path, "<In><n>7</n></In>")
+            assert text.startswith("=> 2488") and "2111" in text, text
+
+
 def killed_under_load(db, postgres):
     """Crashes in the middle of load: errors reach the failure path, nothing is half done, and it goes on."""
     stop = threading.Event()
@@ -483,6 +496,7 @@ def main():
         results.run("dsn", dsn, binary, folder, project)
         results.run("no_database", no_database, binary, folder, project)
         results.run("check_warns", check_warns, binary, folder)
+        results.run("no_procedures", no_procedures, binary, folder, file)
 
         postgres = Postgres()
         try:
