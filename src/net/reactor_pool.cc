@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/thread_turns.h"
 #include "net/address.h"
 #include "net/errors_gen.h"
 #include "net/waiting.h"
@@ -21,7 +22,10 @@ Result<std::unique_ptr<ReactorPool>> ReactorPool::create(int cores, const Reacto
     pool->reactors_.push_back(MS_TRY(Reactor::create(options)));
   }
   for (int i = 0; i < pool->size(); ++i) {
-    pool->threads_.emplace_back([reactor = pool->reactors_[i].get()] { reactor->run(); });
+    pool->threads_.emplace_back([reactor = pool->reactors_[i].get()] {
+      base::take_short_turns();
+      reactor->run();
+    });
     std::string name = "ms-reactor-" + std::to_string(i);
     pthread_setname_np(pool->threads_.back().native_handle(), name.c_str());
   }
