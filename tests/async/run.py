@@ -353,6 +353,122 @@ def callable_between_two_servers_over_https(binary, folder):
         assert ask(caller_conf(client, ca.pem, port, "    HostnameChecking: false\n"))[0] == 200
 
 
+class Callers:
+    """Threads that ask without pause, half of them with the asynchronous pair. Every answer is noted:
+    whether it was the price, an error that names its reason, or neither."""
+
+    REASONS = ("MS1927", "MS1928", "MS1953")
+
+    def __init__(self, server, threads=12):
+        self.server, self.ends, self.lock = server, threading.Event(), threading.Lock()
+        self.right, self.failed, self.wrong, self.slowest = 0, 0, [], 0.0
+        self.threads = [threading.Thread(target=self._run, args=(n,), daemon=True) for n in range(threads)]
+
+    def _run(self, number):
+        count = 1000 * (number + 1)
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=WAIT_S)
+        while not self.ends.is_set():
+            count += 1
+            started = time.monotonic()
+            try:
+                connection.request("POST", "/ask" if number % 2 else "/later", order(count).encode(),
+                                   {"Content-Type": "text/xml"})
+                response = connection.getresponse()
+                status, body = response.status, response.read().decode()
+            except OSError as error:
+                status, body = 0, repr(error)
+            with self.lock:
+                self.slowest = max(self.slowest, time.monotonic() - started)
+                if status == 200 and f"<price>{2 * count}</price>" in body:
+                    self.right += 1
+                elif status == 500 and any(reason in body for reason in self.REASONS):
+                    self.failed += 1
+                elif "<failed><number>" in body and f"<kept>{count}</kept>" in body:  # the failure terminal's flow
+                    self.failed += 1
+                else:
+                    self.wrong.append((number, status, body))
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ends.set()
+        for thread in self.threads:
+            thread.join(WAIT_S)
+            assert not thread.is_alive(), "a caller still waits for its answer"
+
+    def wait_for_more(self, count, what="right"):
+        start, until = getattr(self, what), time.monotonic() + WAIT_S
+        while getattr(self, what) < start + count:
+            assert time.monotonic() < until, (what, self.right, self.failed, self.wrong[:3])
+            threading.Event().wait(0.01)
+
+
+def use_of(server):
+    """Descriptors and threads of a server; those of idle connections end by themselves."""
+    return tuple(len(os.listdir(f"/proc/{server.process.pid}/{what}")) for what in ("fd", "task"))
+
+
+@case
+def callers_survive_restarts_of_the_other_server_under_load(binary, folder):
+    stock, shop = callee_project(folder / "p"), caller_project(folder / "p", timeout="5")
+    conf = f"Millstream:\n  CallableFlows:\n    Secret: '{SECRET}'\n"
+    options = ["--cores", "3"]
+    callee = Server(binary, folder / "w1", [stock, *options], conf)
+    remote = conf + f"    Remote:\n      Stock/price: http://127.0.0.1:{callee.port}\n"
+    try:
+        with Server(binary, folder / "w2", [shop, *options], remote) as caller:
+            with Callers(caller) as callers:
+                callers.wait_for_more(200)
+            assert not callers.failed and not callers.wrong, callers.wrong[:3]
+            before = use_of(caller)
+            with Callers(caller) as callers:
+                for how in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
+                    callers.wait_for_more(100)
+                    port = callee.port
+                    callee.stop(how)
+                    callers.wait_for_more(50, "failed")
+                    callee = Server(binary, folder / "w1", [stock, *options], conf, port=port)
+                    assert callee.port == port, (folder / "w1" / "server.log").read_text()[-2000:]
+                callers.wait_for_more(200)
+                failed = callers.failed
+                callers.wait_for_more(200)
+                assert callers.failed == failed, "errors long after the restart"
+            assert not callers.wrong, callers.wrong[:3]
+            assert callers.slowest < 20, callers.slowest
+            # Nothing is left of what failed.
+            for _ in range(500):
+                after = use_of(caller)
+                if after[0] <= before[0] + 12 and after[1] <= before[1] + 4:
+                    break
+                threading.Event().wait(0.02)
+            assert after[0] <= before[0] + 12 and after[1] <= before[1] + 4, (before, after)
+            started = time.monotonic()
+            caller.stop()
+            assert time.monotonic() - started < 10, "something was still on its way"
+    finally:
+        callee.stop()
+
+
+@case
+def callers_in_one_server_survive_new_versions_of_the_callee(binary, folder):
+    """With more reactors than cores; the callee is replaced again and again, and nobody notices."""
+    projects = [callee_project(folder / "p"), caller_project(folder / "p")]
+    esql = Path(projects[0]) / "Price.esql"
+    with Server(binary, folder / "w", [*projects, "--cores", "4", "--watch"]) as server:
+        with Callers(server, 16) as callers:
+            text = esql.read_text()
+            for n in range(8):
+                callers.wait_for_more(100)
+                new = esql.with_suffix(".next")
+                new.write_text(text + f"-- {n}\n")
+                os.replace(new, esql)
+            callers.wait_for_more(100)
+        assert not callers.wrong and not callers.failed, (callers.failed, callers.wrong[:3])
+
+
 @case
 def wrong_secrets_and_missing_endpoints_are_named(binary, folder):
     stock, shop = callee_project(folder / "p"), caller_project(folder / "p")
