@@ -93,7 +93,7 @@ class ApplicationBuilder {
     application_->names_ = std::make_shared<base::NameTable>();
     overrides_ = *options_.overrides;
     read_flow_files();
-    compile_esql();
+    if (is_cancelled() || !compile_esql()) return nullptr;
     application_->services_ = *options_.services;
     application_->services_.set(&application_->context_);
     application_->policies_ = options_.policies;
@@ -111,7 +111,7 @@ class ApplicationBuilder {
     if (options_.checks_unused_subflows) build_unused_subflows();
     application_->names_->freeze();
     explain_missing();
-    if (diagnostics_.has_errors()) return nullptr;
+    if (diagnostics_.has_errors() || is_cancelled()) return nullptr;
     return std::move(application_);
   }
 
@@ -185,12 +185,16 @@ class ApplicationBuilder {
   // What an overrides file says stays; BAR overrides fill the rest.
   void merge_bar_overrides(const Container& unit) { overrides_.add_all(unit.bar_overrides); }
 
-  void compile_esql() {
+  bool is_cancelled() const { return options_.is_cancelled && options_.is_cancelled(); }
+
+  // False: it was cancelled.
+  bool compile_esql() {
     application_->program_ = std::make_shared<esql::Program>();
     esql::Program& program = *application_->program_;
     for (size_t unit = 0; unit < units_.size(); ++unit) {
       for (const Resource& r : units_[unit]->resources) {
         if (!r.has_extension(".esql")) continue;
+        if (is_cancelled()) return false;
         Result<std::string> text = r.read();
         if (!text.ok()) {
           diagnostics_.error(text.error(), {r.file(), 0, 0});
@@ -202,6 +206,7 @@ class ApplicationBuilder {
     }
     esql::LinkOptions link = nodes::common::esql_link_options(*application_->names_);
     link.hits = options_.services->find<esql::LineHits>();
+    if (is_cancelled()) return false;
     program.link(std::move(link));
     for (const esql::Diagnostic& d : program.diagnostics()) {
       base::Position position{d.file, d.line, d.column};
@@ -211,6 +216,7 @@ class ApplicationBuilder {
         diagnostics_.warning(std::move(position), d.code, d.text);
       }
     }
+    return !is_cancelled();
   }
 
   const FlowFile* find_subflow(std::string_view path) {
@@ -256,7 +262,7 @@ class ApplicationBuilder {
 
   void build_flows() {
     for (const auto& f : flows_->files()) {
-      if (!flows_->is_main_flow(*f)) continue;
+      if (!flows_->is_main_flow(*f) || is_cancelled()) continue;
       used_.insert(f.get());
       build_flow(*f);
     }

@@ -3,6 +3,7 @@
 // others are not touched by it.
 // Thread: building on one; start and stop too. Running flows are used by every reactor.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -34,6 +35,8 @@ struct BuildOptions {
   std::shared_ptr<nodes::common::Policies> policies;
   bool checks_unused_subflows = false;       // for `check`: build also what no flow refers to
   std::set<std::string> reported;            // places with a diagnostic, kept by the builder
+  // Asked between two files and two flows; true: nobody wants the result any more.
+  std::function<bool()> is_cancelled;
 };
 
 class Application {
@@ -83,7 +86,7 @@ class Application {
   Status start_flow_at(size_t index);
 };
 
-// Null when there were errors.
+// Null when there were errors, or when it was cancelled.
 std::unique_ptr<Application> build_application(const Workspace& workspace,
                                                const Container& container, BuildOptions& options,
                                                base::Diagnostics& diagnostics);

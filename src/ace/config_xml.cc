@@ -141,6 +141,10 @@ std::string_view ConfigDocument::namespace_of(std::string_view prefix) const {
 }
 
 Result<ConfigDocument> parse_config_xml(std::string_view bytes, const std::string& file) {
+  if (bytes.size() > kConfigXmlBytesMax) {
+    return base::make_error_at(errors::kSourceTooLarge, {file, 0, 0},
+                               {file, bytes.size(), kConfigXmlBytesMax});
+  }
   if (bytes.substr(0, 3) == "\xef\xbb\xbf") bytes.remove_prefix(3);
   Result<ConfigDocument> document = ConfigBuilder(bytes, file).build();
   if (document.ok() && !document.value().root) {

@@ -41,6 +41,8 @@ struct ConfigDocument {
   std::string_view namespace_of(std::string_view prefix) const;
 };
 
+constexpr size_t kConfigXmlBytesMax = 16u << 20;  // its tree takes some twenty times as much
+
 // `file` is for positions and messages.
 Result<ConfigDocument> parse_config_xml(std::string_view bytes, const std::string& file);
 

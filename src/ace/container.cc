@@ -291,6 +291,42 @@ Result<std::unique_ptr<Container>> load_project_folder(const std::string& folder
   return container;
 }
 
+uint64_t source_bytes(const Container& container) {
+  uint64_t bytes = 0;
+  for (const Resource& r : container.resources) {
+    for (std::string_view extension : {".esql", ".msgflow", ".subflow", ".xml", ".policyxml",
+                                       ".xsd", ".json", ".yaml", ".yml", ".descriptor"}) {
+      if (r.has_extension(extension)) bytes += r.content().size();
+    }
+  }
+  for (const auto& nested : container.nested) bytes += source_bytes(*nested);
+  return bytes;
+}
+
+Result<std::set<std::string, std::less<>>> names_in_bar(std::string_view bytes,
+                                                        const std::string& name) {
+  std::set<std::string, std::less<>> names;
+  const auto add_archive = [&names](std::string_view path) {
+    const ArchiveKind* archive = archive_kind(path);
+    if (!archive) return false;
+    std::string title(io::file_name(path));
+    title.resize(title.size() - archive->extension.size());
+    names.insert(std::move(title));
+    return true;
+  };
+  if (add_archive(name)) return names;
+  std::string title(io::file_name(name));
+  if (has_tail(title, ".bar")) title.resize(title.size() - 4);
+  for (const std::string& entry : MS_TRY(io::list_zip(bytes, name))) {
+    if (add_archive(entry)) continue;
+    if (has_tail(entry, "/policy.descriptor")) names.emplace(io::folder_name(entry));
+    if (has_tail(entry, ".msgflow") || has_tail(entry, ".subflow") || has_tail(entry, ".esql")) {
+      names.insert(title);
+    }
+  }
+  return names;
+}
+
 Result<std::vector<std::unique_ptr<Container>>> load_bar(const std::string& file) {
   const std::string bytes = MS_TRY(io::read_file(file, 1ull << 30));
   return load_bar_bytes(bytes, file);

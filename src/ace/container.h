@@ -4,6 +4,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,6 +92,11 @@ constexpr uint64_t kUnpackedBytesMax = 2ull << 30;
 Result<std::vector<std::unique_ptr<Container>>> load_bar_bytes(
     std::string_view bytes, const std::string& name,
     uint64_t unpacked_bytes_max = kUnpackedBytesMax);
+// The names that its containers will have, from the directory of the archive alone.
+Result<std::set<std::string, std::less<>>> names_in_bar(std::string_view bytes,
+                                                        const std::string& name);
+// Bytes of what is in memory and has to be understood to build it, in all its files.
+uint64_t source_bytes(const Container& container);
 // Of kind, paths and bytes of everything in it. Loads the files (Resource::load) at the first call;
 // what changes on the disk later is seen by reading the container anew.
 uint64_t content_hash(Container& container);

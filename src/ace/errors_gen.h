@@ -21,6 +21,8 @@ inline constexpr base::ErrorCode kNothingToRun{"MS1906", 1906, base::ExceptionKi
     "'{0}' holds no project, BAR file, work directory or message flow."};
 inline constexpr base::ErrorCode kLibraryNotFound{"MS1907", 1907, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "'{0}' refers to the library '{1}', which is not there."};
+inline constexpr base::ErrorCode kSourceTooLarge{"MS1945", 1945, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' has {1} bytes; at most {2} are read of such a file."};
 inline constexpr base::ErrorCode kDuplicateContainer{"MS1908", 1908, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "Two projects are named '{0}': {1} and {2}."};
 inline constexpr base::ErrorCode kBadOverride{"MS1909", 1909, base::ExceptionKind::kConfiguration, base::Severity::kError,

@@ -109,6 +109,15 @@ void report_schema_problems(const model::ApiDocument& document, const std::strin
   }
 }
 
+Result<std::string> read_document(const Resource& resource) {
+  std::string bytes = MS_TRY(resource.read());
+  if (bytes.size() > kApiDocumentBytesMax) {
+    return base::make_error_at(errors::kSourceTooLarge, {resource.file(), 0, 0},
+                               {resource.file(), bytes.size(), kApiDocumentBytesMax});
+  }
+  return bytes;
+}
+
 // What a document of `own` refers to: there, else in the other units.
 model::ProjectReader reader_beside(const Container* own, const std::vector<const Container*>& all) {
   std::vector<const Container*> units = {own};
@@ -118,7 +127,7 @@ model::ProjectReader reader_beside(const Container* own, const std::vector<const
   return [units = std::move(units)](const std::string& path) -> Result<model::ProjectFile> {
     for (const Container* unit : units) {
       const Resource* resource = unit->find(path);
-      if (resource) return model::ProjectFile{MS_TRY(resource->read()), resource->file()};
+      if (resource) return model::ProjectFile{MS_TRY(read_document(*resource)), resource->file()};
     }
     return base::make_error(errors::kDocumentNotFound, {path});
   };
@@ -140,8 +149,8 @@ nodes::common::ApiDocuments::Reader document_reader(std::vector<const Container*
     for (const Container* unit : units) {
       const Resource* resource = unit->find(plain);
       if (!resource) continue;
-      return nodes::common::ApiDocuments::File{MS_TRY(resource->read()), resource->file(), plain,
-                                               reader_beside(unit, units)};
+      return nodes::common::ApiDocuments::File{MS_TRY(read_document(*resource)), resource->file(),
+                                               plain, reader_beside(unit, units)};
     }
     return base::make_error(errors::kDocumentNotFound, {path});
   };

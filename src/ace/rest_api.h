@@ -15,6 +15,8 @@
 
 namespace millstream::ace {
 
+constexpr size_t kApiDocumentBytesMax = 16u << 20;  // of one OpenAPI document or schema
+
 // The document of a path: in the container itself, then in its libraries (`units`, in order).
 nodes::common::ApiDocuments::Reader document_reader(std::vector<const Container*> units);
 

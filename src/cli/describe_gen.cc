@@ -558,6 +558,10 @@ constexpr Topic kTopics[] = {
      "There is no key store to look for the key alias '{0}' in.\n"
      "\n"
      "Error, found while loading. Set keystoreFile and keystorePass of the JVM resource manager in server.conf.yaml.\n"},
+    {"error", "MS1363", "The cryptographic function {0} failed: {1}.",
+     "The cryptographic function {0} failed: {1}.\n"
+     "\n"
+     "Error, SecurityException. OpenSSL lacks memory, or its configuration forbids the function.\n"},
     {"error", "MS1364", "The body cannot be decompressed: {0}.",
      "The body cannot be decompressed: {0}.\n"
      "\n"
@@ -1566,6 +1570,10 @@ constexpr Topic kTopics[] = {
      "The unique identifier '{0}' refers to a Timer policy, which is not supported.\n"
      "\n"
      "Error, found while loading. Write the identifier itself, and the interval into the node.\n"},
+    {"error", "MS1945", "'{0}' has {1} bytes; at most {2} are read of such a file.",
+     "'{0}' has {1} bytes; at most {2} are read of such a file.\n"
+     "\n"
+     "Error, found while loading. Flows, descriptors, policies and API documents are far smaller. Look at what the file is, and split it if it is meant.\n"},
     {"error", "MS1953", "The callable flow with the endpoint '{1}' in application '{0}' could not be called at {2}: {3}.",
      "The callable flow with the endpoint '{1}' in application '{0}' could not be called at {2}: {3}.\n"
      "\n"
@@ -1662,6 +1670,14 @@ constexpr Topic kTopics[] = {
      "'{0}' of {1} does not run: the one that was deployed to {2} does.\n"
      "\n"
      "Warning, found while loading. What is deployed to a server with a work directory outlives the server. Undeploy it, or remove its folder, to run the one in the path.\n"},
+    {"error", "MS2022", "With '{0}' there would be {1} bytes of sources to compile; a deployment has at most {2}.",
+     "With '{0}' there would be {1} bytes of sources to compile; a deployment has at most {2}.\n"
+     "\n"
+     "Error, found while loading. Libraries count once for each application that uses them. Deploy the applications one after the other, and look at which file is that large.\n"},
+    {"error", "MS2023", "Given up: a newer deployment of the same came before this one was compiled.",
+     "Given up: a newer deployment of the same came before this one was compiled.\n"
+     "\n"
+     "Error, found while loading. Nothing to do; the reply to the newer one says what runs now.\n"},
     {"error", "MS2030", "The property '{0}' of the policy '{1}' does nothing here.",
      "The property '{0}' of the policy '{1}' does nothing here.\n"
      "\n"
@@ -1722,6 +1738,10 @@ constexpr Topic kTopics[] = {
      "The connection to data source '{0}' was lost in the middle of a unit of work: the database has undone what was done, so the message cannot go on with it.\n"
      "\n"
      "Error, DatabaseException. Let the message fail, so that its sender tries again; what the flow did before in this database is gone.\n"},
+    {"error", "MS2111", "The stored procedure '{0}' cannot be called: the driver of data source '{1}' ({2}) says that its database has none.",
+     "The stored procedure '{0}' cannot be called: the driver of data source '{1}' ({2}) says that its database has none.\n"
+     "\n"
+     "Error, DatabaseException. Databases such as SQLite have no stored procedures. Use statements or PASSTHRU instead, or another data source.\n"},
     {"error", "MS2120", "The database table '{0}' can be read in the FROM clause of a SELECT only.",
      "The database table '{0}' can be read in the FROM clause of a SELECT only.\n"
      "\n"

@@ -229,7 +229,7 @@ TokenList Lexer::run() {
     line_start_ = 3;
   }
   out_.tokens.reserve(text_.size() / 5 + 8);
-  while (true) {
+  while (out_.errors.size() < kLexErrorsMax) {
     while (pos_ < text_.size() && skip_blank()) {
     }
     if (pos_ >= text_.size()) break;
@@ -244,7 +244,7 @@ TokenList Lexer::run() {
       quoted(TokenKind::kQuoted, pos_, '"');
     } else if (!punctuation()) {
       error(c < 0x20
-                ? "a control character does not belong here"
+                ? "the control character " + std::to_string(c) + " does not belong here"
                 : std::string("the character '") + static_cast<char>(c) + "' does not belong here");
       advance_to(pos_ + 1);
     }

@@ -97,7 +97,8 @@ struct LexError {
 
 struct TokenList {
   std::vector<Token> tokens;
-  std::vector<LexError> errors;  // the characters concerned are skipped
+  // The characters concerned are skipped; after kLexErrorsMax of them the text ends.
+  std::vector<LexError> errors;
 };
 constexpr size_t kLexErrorsMax = 100;
 

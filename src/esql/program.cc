@@ -1,5 +1,7 @@
 #include "esql/program.h"
 
+#include <algorithm>
+
 #include "esql/analysis.h"
 #include "esql/errors_gen.h"
 #include "esql/parser.h"
@@ -81,7 +83,28 @@ bool Program::add_file(FileInput file) {
   units_.push_back(input.unit);
   ast::SourcePos start{source->index, 1, 1};
   if (input.text.size() > kFileBytesMax) {
-    report_at(start, DiagnosticLevel::kError, "MS1601", "the file is larger than 64 MiB");
+    report_at(start, DiagnosticLevel::kError, "MS1629",
+              "the file has " + std::to_string(input.text.size()) + " bytes; at most " +
+                  std::to_string(kFileBytesMax) + " are compiled");
+    return false;
+  }
+  bytes_ += input.text.size();
+  if (bytes_ > kBytesMax) {
+    report_at(start, DiagnosticLevel::kError, "MS1629",
+              "with this file there are " + std::to_string(bytes_) +
+                  " bytes of ESQL in the application and its libraries; at most " +
+                  std::to_string(kBytesMax) + " are compiled");
+    return false;
+  }
+  // No text has one: the rest would be an error for each byte.
+  if (const size_t nul = input.text.find('\0'); nul != std::string::npos) {
+    const std::string_view before = std::string_view(input.text).substr(0, nul);
+    const size_t line_start =
+        before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+    start.line = 1 + static_cast<uint32_t>(std::count(before.begin(), before.end(), '\n'));
+    start.column = 1 + static_cast<uint32_t>(nul - line_start);
+    report_at(start, DiagnosticLevel::kError, "MS1630",
+              "a NUL byte: the file is no ESQL text, or is in UTF-16; save it as UTF-8");
     return false;
   }
   if (!text::is_valid_utf8(input.text)) {

@@ -58,7 +58,9 @@ struct LinkOptions {
 
 class Program {
  public:
-  static constexpr size_t kFileBytesMax = 64u << 20;
+  static constexpr size_t kFileBytesMax = 8u << 20;
+  // Of all files together: what is made of them takes up to forty times as much memory.
+  static constexpr size_t kBytesMax = 64u << 20;
   static constexpr size_t kDiagnosticsMax = 500;  // further ones are counted, not kept
 
   Program();
@@ -113,6 +115,7 @@ class Program {
   std::unique_ptr<ProgramIndex> index_;
   LinkOptions options_;
   size_t error_count_ = 0;
+  size_t bytes_ = 0;  // of all files so far
   bool is_linked_ = false;
 };
 

@@ -99,15 +99,11 @@ Result<std::string> read_entry(std::string_view archive, const DirectoryHeader& 
   return not_a_zip(where, "it uses compression method " + std::to_string(header.method));
 }
 
-}  // namespace
-
-bool is_zip(std::string_view bytes) {
-  return bytes.size() >= kEndRecordBytes &&
-         (bytes.substr(0, 4) == "PK\x03\x04" || bytes.substr(0, 4) == "PK\x05\x06");
-}
-
-Result<std::vector<ZipEntry>> read_zip(std::string_view archive, const std::string& name,
-                                       const ZipLimits& limits) {
+// Calls visit(header, name of the entry) for each file of the archive, in the order of its
+// directory.
+template <typename Visit>
+Status visit_directory(std::string_view archive, const std::string& name, const ZipLimits& limits,
+                       Visit visit) {
   const size_t end = MS_TRY(find_end_record(archive, name));
   const size_t count = zip_u16(archive, end + 10);
   size_t at = zip_u32(archive, end + 16);
@@ -115,7 +111,6 @@ Result<std::vector<ZipEntry>> read_zip(std::string_view archive, const std::stri
     return base::make_error(errors::kZipLimit,
                             {name, "more than " + std::to_string(limits.entries_max) + " entries"});
   }
-  std::vector<ZipEntry> entries;
   uint64_t total = 0;
   for (size_t i = 0; i < count; ++i) {
     if (at > end || end - at < kDirectoryHeaderBytes || zip_u32(archive, at) != 0x02014b50) {
@@ -141,10 +136,38 @@ Result<std::vector<ZipEntry>> read_zip(std::string_view archive, const std::stri
       return base::make_error(errors::kZipLimit,
                               {name, "entry '" + entry_name + "' unpacks to too many bytes"});
     }
-    std::string content = MS_TRY(read_entry(archive, header, name + "!/" + entry_name));
-    entries.push_back({std::move(entry_name), std::move(content)});
+    MS_TRY(visit(header, std::move(entry_name)));
   }
+  return {};
+}
+
+}  // namespace
+
+bool is_zip(std::string_view bytes) {
+  return bytes.size() >= kEndRecordBytes &&
+         (bytes.substr(0, 4) == "PK\x03\x04" || bytes.substr(0, 4) == "PK\x05\x06");
+}
+
+Result<std::vector<ZipEntry>> read_zip(std::string_view archive, const std::string& name,
+                                       const ZipLimits& limits) {
+  std::vector<ZipEntry> entries;
+  MS_TRY(visit_directory(
+      archive, name, limits, [&](const DirectoryHeader& header, std::string entry_name) -> Status {
+        std::string content = MS_TRY(read_entry(archive, header, name + "!/" + entry_name));
+        entries.push_back({std::move(entry_name), std::move(content)});
+        return {};
+      }));
   return entries;
+}
+
+Result<std::vector<std::string>> list_zip(std::string_view archive, const std::string& name,
+                                          const ZipLimits& limits) {
+  std::vector<std::string> names;
+  MS_TRY(visit_directory(archive, name, limits, [&](const DirectoryHeader&, std::string entry) {
+    names.push_back(std::move(entry));
+    return Status();
+  }));
+  return names;
 }
 
 }  // namespace millstream::io

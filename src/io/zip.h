@@ -29,6 +29,9 @@ struct ZipEntry {
 // messages.
 Result<std::vector<ZipEntry>> read_zip(std::string_view archive, const std::string& name,
                                        const ZipLimits& limits = {});
+// The names alone, without unpacking anything.
+Result<std::vector<std::string>> list_zip(std::string_view archive, const std::string& name,
+                                          const ZipLimits& limits = {});
 // True when the bytes begin like a ZIP archive.
 bool is_zip(std::string_view bytes);
 

@@ -1,14 +1,11 @@
 #include "server/application_host.h"
 
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <future>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread_turns.h"
 #include "io/file.h"
 #include "server/database_conf.h"
 #include "server/errors_gen.h"
@@ -16,9 +13,6 @@
 
 namespace millstream::server {
 namespace {
-
-constexpr int kNiceMax = 19;
-constexpr uint64_t kWorkerSliceNs = 100'000;
 
 int64_t host_now_ns() { return base::system_clock().monotonic_ns(); }
 
@@ -40,30 +34,6 @@ void refuse_change(ChangeReport& report) {
   report.started.clear();
   report.replaced.clear();
   report.removed.clear();
-}
-
-// As of Linux 3.14; no header of the C library has it.
-struct SchedulingAttributes {
-  uint32_t size = sizeof(SchedulingAttributes);
-  uint32_t policy = 0;  // SCHED_OTHER
-  uint64_t flags = 0;
-  int32_t nice = 0;
-  uint32_t priority = 0;
-  uint64_t slice_ns = 0;
-  uint64_t deadline_ns = 0, period_ns = 0;
-};
-
-// The worker must not take time from messages while it compiles. The lower priority gives it the
-// smaller share; the short slice, which kernels before 6.12 ignore, lets a reactor that wakes up go
-// first instead of waiting for the worker's turn to end.
-void lower_priority() {
-  const id_t self = static_cast<id_t>(::syscall(SYS_gettid));
-  SchedulingAttributes wanted;
-  wanted.nice = std::min(
-      ::getpriority(PRIO_PROCESS, self) + ApplicationHost::kPriorityBelowReactors, kNiceMax);
-  wanted.slice_ns = kWorkerSliceNs;
-  if (::syscall(SYS_sched_setattr, 0, &wanted, 0) == 0) return;
-  ::setpriority(PRIO_PROCESS, self, wanted.nice);
 }
 
 // Returns when every reactor has been between two tasks. Needs no fiber: all may be taken.
@@ -138,6 +108,7 @@ Status ApplicationHost::start(bool is_partial, bool is_changeable, base::Diagnos
 
 void ApplicationHost::accept_changes(net::ReactorPool& reactors) {
   reactors_ = &reactors;
+  switcher_ = std::thread([this] { run_switches(); });
   worker_ = std::thread([this] { work(); });
 }
 
@@ -145,13 +116,39 @@ void ApplicationHost::stop_changes() {
   {
     std::lock_guard lock(mutex_);
     is_ending_ = true;
+    is_cancelled_.store(true);
   }
   wake_.notify_all();
   if (worker_.joinable()) worker_.join();
+  {
+    std::lock_guard lock(switch_mutex_);
+    has_no_switches_ = true;
+  }
+  switch_wake_.notify_all();
+  if (switcher_.joinable()) switcher_.join();
+}
+
+void ApplicationHost::run_switches() {
+  base::take_short_turns();
+  std::unique_lock lock(switch_mutex_);
+  while (true) {
+    switch_wake_.wait(lock, [this] { return has_no_switches_ || switch_job_; });
+    if (!switch_job_) return;
+    (*switch_job_)();
+    switch_job_ = nullptr;
+    switch_wake_.notify_all();
+  }
+}
+
+void ApplicationHost::switch_with_priority(const std::function<void()>& job) {
+  std::unique_lock lock(switch_mutex_);
+  switch_job_ = &job;
+  switch_wake_.notify_all();
+  switch_wake_.wait(lock, [this] { return !switch_job_; });
 }
 
 void ApplicationHost::work() {
-  lower_priority();
+  base::give_way(kPriorityBelowReactors);
   std::unique_lock lock(mutex_);
   while (true) {
     if (do_next_job(lock)) continue;
@@ -279,14 +276,25 @@ ChangeReport ApplicationHost::change(std::unique_ptr<Sources> sources, ChangeRep
                                      const Scope& scope) {
   const int64_t start_ns = host_now_ns();
   const std::shared_ptr<const Applications> running = applications();
-  const BuildPlan plan{.services = &services_,
-                       .hashes_content = true,
-                       .running = running.get(),
-                       .refused_hashes = refused_hashes_,
-                       .asked_for = scope.asked_for};
+  const BuildPlan plan{
+      .services = &services_,
+      .hashes_content = true,
+      .running = running.get(),
+      .refused_hashes = refused_hashes_,
+      .asked_for = scope.asked_for,
+      .source_bytes_max = kChangeSourceBytesMax,
+      .is_cancelled = [this, &scope] {
+        return is_cancelled_.load(std::memory_order_relaxed) ||
+               (scope.superseded && scope.superseded->load(std::memory_order_relaxed));
+      }};
   BuiltApplications built = build_applications(*sources, plan, report.diagnostics);
-  Applications next = next_applications(built, scope, report);
   report.build_ns += host_now_ns() - start_ns;
+  if (built.is_cancelled) {
+    report.status =
+        base::make_error(is_cancelled_.load() ? errors::kServerEnds : errors::kSuperseded);
+    return report;
+  }
+  Applications next = next_applications(built, scope, report);
   if (report.is_trial) return report;
   if (scope.is_strict && (!report.kept.empty() || !report.refused.empty())) {
     report.status = base::make_error(errors::kNothingChanged);
@@ -309,9 +317,11 @@ ChangeReport ApplicationHost::change(std::unique_ptr<Sources> sources, ChangeRep
     if (!report.status.ok()) refuse_change(report);
   }
   if (report.status.ok() && report.has_changed()) {
-    const int64_t switch_start_ns = host_now_ns();
-    report.status = switch_or_drop(std::move(next), scope, built, report);
-    report.switch_ns = host_now_ns() - switch_start_ns;
+    switch_with_priority([&] {
+      const int64_t switch_start_ns = host_now_ns();
+      report.status = switch_or_drop(std::move(next), scope, built, report);
+      report.switch_ns = host_now_ns() - switch_start_ns;
+    });
   }
   log_change(report);
   if (scope.is_strict && !report.ok()) return report;
@@ -445,16 +455,46 @@ Status ApplicationHost::switch_to(std::shared_ptr<const Applications> next,
   return status;
 }
 
+std::shared_ptr<ApplicationHost::PendingDeploy> ApplicationHost::announce(
+    const DeployRequest& request) {
+  auto pending = std::make_shared<PendingDeploy>();
+  pending->names = request.names;
+  for (const auto& c : request.containers) pending->names.insert(c->name);
+  pending->removes_others = request.removes_others;
+  pending->is_trial = request.is_trial;
+  std::lock_guard lock(mutex_);
+  for (const auto& older : pending_) {
+    const bool is_same = !pending->is_trial && !older->is_trial && !older->names.empty() &&
+                         (pending->removes_others || !older->removes_others) &&
+                         std::includes(pending->names.begin(), pending->names.end(),
+                                       older->names.begin(), older->names.end());
+    if (is_same) older->is_superseded.store(true);
+  }
+  pending_.push_back(pending);
+  return pending;
+}
+
 ChangeReport ApplicationHost::deploy(DeployRequest request) {
   ChangeReport report;
   report.status = base::make_error(errors::kServerEnds);
-  run([&] { report = do_deploy(request); });
+  const std::shared_ptr<PendingDeploy> pending = announce(request);
+  run([&] { report = do_deploy(request, *pending); });
+  std::lock_guard lock(mutex_);
+  std::erase(pending_, pending);
   return report;
 }
 
-ChangeReport ApplicationHost::do_deploy(DeployRequest& request) {
+ChangeReport ApplicationHost::do_deploy(DeployRequest& request, const PendingDeploy& pending) {
   ChangeReport report;
   report.is_trial = request.is_trial;
+  if (pending.is_superseded.load()) report.status = base::make_error(errors::kSuperseded);
+  if (report.status.ok() && request.load) {
+    Result<DeployRequest::Containers> loaded = request.load();
+    report.is_unreadable = !loaded.ok();
+    report.status = std::move(loaded).take_status();
+    if (report.status.ok()) request.containers = std::move(loaded).value();
+  }
+  if (!report.status.ok()) return report;
   std::unique_ptr<Sources> sources = copy_sources();
   auto& containers = sources->workspace.containers;
   NameSet names, removed;
@@ -487,7 +527,8 @@ ChangeReport ApplicationHost::do_deploy(DeployRequest& request) {
     report.status = disk.prepare(written, replaced);
   }
   if (!report.status.ok()) return report;
-  report = change(std::move(sources), std::move(report), {.is_strict = true, .asked_for = names});
+  report = change(std::move(sources), std::move(report),
+                  {.is_strict = true, .asked_for = names, .superseded = &pending.is_superseded});
   if (!report.ok() || request.is_trial) return report;
   if (is_kept) {
     report.status = disk.commit();
@@ -546,19 +587,21 @@ Status ApplicationHost::set_running(const std::string& application, const std::s
                                 {flow.empty() ? application : application + "/" + flow});
       return;
     }
-    for (flow::EndpointRegistry* r : services_.registries()) r->begin_change();
-    for (const auto& f : found->flows()) {
-      if ((!flow.empty() && f->name() != flow) || f->is_running() == runs) continue;
-      if (!runs) {
+    switch_with_priority([&] {
+      for (flow::EndpointRegistry* r : services_.registries()) r->begin_change();
+      for (const auto& f : found->flows()) {
+        if ((!flow.empty() && f->name() != flow) || f->is_running() == runs) continue;
+        if (!runs) {
+          f->stop();
+          continue;
+        }
+        status = f->start();
+        if (status.ok()) continue;
         f->stop();
-        continue;
+        break;
       }
-      status = f->start();
-      if (status.ok()) continue;
-      f->stop();
-      break;
-    }
-    for (flow::EndpointRegistry* r : services_.registries()) r->end_change();
+      for (flow::EndpointRegistry* r : services_.registries()) r->end_change();
+    });
   });
   return status;
 }

@@ -9,7 +9,9 @@
 //           tasks, so that nobody is on the way to an old node any more -> the old version drains.
 //
 // One thread, of lower priority than the reactors, does all of it one after the other, so that
-// compiling takes no time from messages. Callers wait for it: never call from a reactor.
+// compiling takes no time from messages. Only the switch is done by another, of their priority: on
+// a machine that is busy the first may wait for its turn at any place, and between the first stop
+// and the last start messages would wait with it. Callers wait for both: never call from a reactor.
 // Thread: start by the owner; the rest any but a reactor's.
 #pragma once
 #include <atomic>
@@ -39,16 +41,22 @@ struct ChangeReport {
   std::vector<std::string> kept;     // old versions that go on because the new ones have errors
   std::vector<std::string> refused;  // new applications with errors
   base::Diagnostics diagnostics;
-  Status status;          // why nothing was done, beside what the diagnostics say
-  int64_t build_ns = 0;   // reading and compiling
-  int64_t switch_ns = 0;  // from the first stop to the last start
-  bool is_trial = false;  // nothing was switched
+  Status status;               // why nothing was done, beside what the diagnostics say
+  int64_t build_ns = 0;        // reading and compiling
+  int64_t switch_ns = 0;       // from the first stop to the last start
+  bool is_trial = false;       // nothing was switched
+  bool is_unreadable = false;  // `status`: what was to be deployed is not even an archive
   bool has_changed() const { return !started.empty() || !replaced.empty() || !removed.empty(); }
   bool ok() const { return status.ok() && kept.empty() && refused.empty(); }
 };
 
 struct DeployRequest {
-  std::vector<std::unique_ptr<ace::Container>> containers;
+  using Containers = std::vector<std::unique_ptr<ace::Container>>;
+  Containers containers;
+  // Null: `containers` as they are. Else makes them, on the worker's thread, so that one archive at
+  // a time is unpacked, with the worker's priority; `names` are those that will come of it.
+  std::function<Result<Containers>()> load;
+  std::set<std::string, std::less<>> names;
   std::string source;           // for the log: "Orders.bar"
   bool removes_others = false;  // all that is deployed goes first
   bool is_trial = false;        // only say what would change
@@ -58,6 +66,8 @@ class ApplicationHost {
  public:
   static constexpr int kPriorityBelowReactors = 5;  // added to the nice value
   static constexpr int kDrainPollMs = 5;
+  // What one change may have to compile: some ten seconds of the worker.
+  static constexpr uint64_t kChangeSourceBytesMax = 256ull << 20;
   static constexpr int64_t kSlowDrainNs = 60'000'000'000;  // then the log says who waits
 
   struct Hooks {
@@ -96,7 +106,8 @@ class ApplicationHost {
   // Reads the input's paths again. An application with errors keeps its old version, the others
   // change.
   ChangeReport rescan();
-  // All or nothing.
+  // All or nothing. Gives up those before it that are about nothing else and have not been
+  // compiled yet.
   ChangeReport deploy(DeployRequest request);
   ChangeReport undeploy(const std::string& container);
   // Of one flow, or of all with an empty name.
@@ -112,6 +123,8 @@ class ApplicationHost {
   using NameSet = std::set<std::string, std::less<>>;
 
   void run(std::function<void()> job);
+  void run_switches();
+  void switch_with_priority(const std::function<void()>& job);
   void work();
   bool do_next_job(std::unique_lock<std::mutex>& lock);
   void drain();
@@ -123,7 +136,16 @@ class ApplicationHost {
     bool is_strict = false;
     bool has_all = true;  // what is not among the sources has been removed
     NameSet asked_for;    // containers the change is about
+    const std::atomic<bool>* superseded = nullptr;
   };
+  // A deployment that waits for the worker, or is the worker's.
+  struct PendingDeploy {
+    NameSet names;
+    bool removes_others = false;
+    bool is_trial = false;
+    std::atomic<bool> is_superseded{false};
+  };
+  std::shared_ptr<PendingDeploy> announce(const DeployRequest& request);
   ChangeReport change(std::unique_ptr<Sources> sources, ChangeReport report, const Scope& scope);
   Applications next_applications(const BuiltApplications& built, const Scope& scope,
                                  ChangeReport& report) const;
@@ -132,7 +154,7 @@ class ApplicationHost {
   // `failed`: whose start is the error.
   Status switch_to(std::shared_ptr<const Applications> next,
                    std::shared_ptr<ace::Application>& failed);
-  ChangeReport do_deploy(DeployRequest& request);
+  ChangeReport do_deploy(DeployRequest& request, const PendingDeploy& pending);
   ChangeReport do_undeploy(const std::string& container);
 
   const DeploymentInput input_;
@@ -155,9 +177,17 @@ class ApplicationHost {
   std::deque<std::function<void()>> jobs_;
   std::vector<std::string> refused_;
   std::vector<std::shared_ptr<const ace::Container>> containers_;
+  std::vector<std::shared_ptr<PendingDeploy>> pending_;  // oldest first
   bool is_ending_ = false;
+  std::atomic<bool> is_cancelled_{false};  // with is_ending_, for who compiles
   std::atomic<size_t> draining_{0};
   std::thread worker_;
+
+  std::mutex switch_mutex_;  // leaf lock: guards the two below
+  std::condition_variable switch_wake_;
+  const std::function<void()>* switch_job_ = nullptr;  // the worker waits until it is done
+  bool has_no_switches_ = false;
+  std::thread switcher_;
 };
 
 }  // namespace millstream::server

@@ -1,6 +1,4 @@
 // POST /apiv2/deploy and DELETE of what is deployed.
-#include <mutex>
-
 #include "io/file.h"
 #include "io/zip.h"
 #include "server/admin_routes.h"
@@ -64,6 +62,8 @@ AdminReply change_reply(const ChangeReport& report, const std::string& uri) {
     if (report.status.error().code == &errors::kNotDeployed) status = 404;
     if (report.status.error().code == &errors::kServerEnds) status = 503;
     if (report.status.error().code == &errors::kRunFolderBusy) status = 409;
+    if (report.status.error().code == &errors::kSuperseded) status = 409;
+    if (report.is_unreadable) return admin::error_reply(400, report.status.error());
   }
   return admin::json_reply(change_json(report, uri), status);
 }
@@ -106,21 +106,22 @@ bool take_first_part(std::string_view body, std::string_view boundary, std::stri
 
 bool is_on(const std::string* value) { return value && *value == "true"; }
 
-AdminReply deploy(Server& server, const AdminRequest& request, std::mutex& unpacking) {
+AdminReply deploy(Server& server, const AdminRequest& request) {
   Result<DeployedArchive> archive = archive_of(request);
   if (!archive.ok()) return admin::error_reply(400, archive.error());
   DeployRequest change;
   change.source = archive.value().name;
-  // Deployments are done one after the other anyhow; what waits must not be unpacked yet.
-  const std::lock_guard lock(unpacking);
-  Result<std::vector<std::unique_ptr<ace::Container>>> containers =
-      ace::load_bar_bytes(archive.value().bytes, change.source, kDeployUnpackedBytesMax);
-  if (!containers.ok()) return admin::error_reply(400, containers.error());
-  change.containers = std::move(containers).value();
-  if (change.containers.empty()) {
-    Status status = base::make_error(errors::kEmptyArchive, {change.source});
-    return admin::error_reply(400, status.error());
-  }
+  Result<std::set<std::string, std::less<>>> names =
+      ace::names_in_bar(archive.value().bytes, change.source);
+  if (!names.ok()) return admin::error_reply(400, names.error());
+  change.names = std::move(names).value();
+  change.load = [bytes = archive.value().bytes,
+                 source = change.source]() -> Result<DeployRequest::Containers> {
+    DeployRequest::Containers containers =
+        MS_TRY(ace::load_bar_bytes(bytes, source, kDeployUnpackedBytesMax));
+    if (containers.empty()) return base::make_error(errors::kEmptyArchive, {source});
+    return containers;
+  };
   change.removes_others = is_on(request.find_query("delete-all"));
   const std::string* action = request.find_query("deploy-action");
   change.is_trial = action && *action == "ImpactAnalysis";
@@ -195,10 +196,8 @@ Value change_json(const ChangeReport& report, const std::string& uri) {
 }
 
 void add_deploy_routes(admin::AdminServer& admin, Server& server) {
-  auto unpacking = std::make_shared<std::mutex>();
   admin.add(
-      "POST", "/apiv2/deploy",
-      [&server, unpacking](const AdminRequest& r) { return deploy(server, r, *unpacking); },
+      "POST", "/apiv2/deploy", [&server](const AdminRequest& r) { return deploy(server, r); },
       admin::HandlerPlace::kBlockingPool);
   for (const char* collection :
        {"applications", "rest-apis", "services", "shared-libraries", "policies"}) {

@@ -84,8 +84,35 @@ ace::BuildOptions build_options(Sources& sources, const BuildPlan& plan) {
   options.services = plan.services;
   options.policies = ace::read_policies(sources.workspace, sources.conf.policies.project);
   options.checks_unused_subflows = plan.checks_everything;
+  options.is_cancelled = plan.is_cancelled;
   return options;
 }
+
+// What building an application has to understand. False, and a diagnostic: that would be too much.
+class SourceBudget {
+ public:
+  explicit SourceBudget(uint64_t bytes_max) : max_(bytes_max) {}
+  bool take(const ace::Workspace& workspace, const ace::Container& container,
+            base::Diagnostics& diagnostics) {
+    if (max_ == 0) return true;
+    uint64_t bytes = ace::source_bytes(container);
+    base::Diagnostics ignored;
+    for (const ace::Container* l : ace::libraries_of(workspace, container, ignored)) {
+      bytes += ace::source_bytes(*l);
+    }
+    if (bytes <= max_ - used_) {
+      used_ += bytes;
+      return true;
+    }
+    Status status = base::make_error(errors::kTooMuchSource, {container.name, used_ + bytes, max_});
+    diagnostics.error(status.error(), {container.location, 0, 0});
+    return false;
+  }
+
+ private:
+  const uint64_t max_;
+  uint64_t used_ = 0;
+};
 
 // The hashes of all containers; files stay in memory until they are unloaded.
 class ContentHashes {
@@ -191,6 +218,7 @@ BuiltApplications build_applications(Sources& sources, const BuildPlan& plan,
   std::optional<ContentHashes> hashes;
   if (plan.hashes_content) hashes.emplace(sources);
   const std::set<const ace::Container*> used = used_libraries(sources.workspace);
+  SourceBudget budget(plan.source_bytes_max);
   for (const auto& container : sources.workspace.containers) {
     if (used.count(container.get()) != 0) continue;
     if (!ace::has_flows_to_run(container->kind)) {
@@ -205,7 +233,12 @@ BuiltApplications build_applications(Sources& sources, const BuildPlan& plan,
       continue;
     }
     std::shared_ptr<ace::Application> application;
-    if (plan.refused_hashes.count(hash) == 0 || plan.asked_for.count(container->name) != 0) {
+    if (plan.is_cancelled && plan.is_cancelled()) {
+      out.is_cancelled = true;
+      break;
+    }
+    if ((plan.refused_hashes.count(hash) == 0 || plan.asked_for.count(container->name) != 0) &&
+        budget.take(sources.workspace, *container, diagnostics)) {
       application = ace::build_application(sources.workspace, *container, options, diagnostics);
     }
     if (application) {
@@ -216,6 +249,7 @@ BuiltApplications build_applications(Sources& sources, const BuildPlan& plan,
       if (hashes) out.refused_hashes.insert(hash);
     }
   }
+  if (plan.is_cancelled && plan.is_cancelled()) out.is_cancelled = true;
   // What was taken over has not been asked which overrides it uses.
   if (!plan.running) sources.overrides.report_unused(diagnostics);
   return out;

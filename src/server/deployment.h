@@ -2,6 +2,7 @@
 // have in common.
 // Thread: one.
 #pragma once
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -59,12 +60,16 @@ struct BuildPlan {
   const Applications* running = nullptr;         // what has not changed is taken over from here
   std::set<uint64_t> refused_hashes;             // known not to build, which has been said already
   std::set<std::string, std::less<>> asked_for;  // built all the same: what is wrong is said again
+  // Of everything that has to be compiled, libraries once for each application; 0: any.
+  uint64_t source_bytes_max = 0;
+  std::function<bool()> is_cancelled;  // see ace::BuildOptions
 };
 
 struct BuiltApplications {
   Applications applications;
   std::vector<std::string> refused;   // names of applications with errors
   std::set<uint64_t> refused_hashes;  // when they are hashed
+  bool is_cancelled = false;          // what is here is not all there should be
 };
 
 BuiltApplications build_applications(Sources& sources, const BuildPlan& plan,

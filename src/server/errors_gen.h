@@ -43,6 +43,10 @@ inline constexpr base::ErrorCode kBadForm{"MS2016", 2016, base::ExceptionKind::k
     "The form in the request's body has no part that is complete."};
 inline constexpr base::ErrorCode kEmptyArchive{"MS2017", 2017, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "There is nothing to deploy in {0}."};
+inline constexpr base::ErrorCode kTooMuchSource{"MS2022", 2022, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "With '{0}' there would be {1} bytes of sources to compile; a deployment has at most {2}."};
+inline constexpr base::ErrorCode kSuperseded{"MS2023", 2023, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "Given up: a newer deployment of the same came before this one was compiled."};
 inline constexpr base::ErrorCode kHiddenByDeployed{"MS2021", 2021, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
     "'{0}' of {1} does not run: the one that was deployed to {2} does."};
 inline constexpr base::ErrorCode kIdlePolicyProperty{"MS2030", 2030, base::ExceptionKind::kConfiguration, base::Severity::kWarning,

@@ -250,10 +250,11 @@ void Server::stop() {
   if (is_stopped_) return;
   is_stopped_ = true;
   if (admin_) admin_->stop();
+  // First, so that nobody waits for a version that is still being compiled.
+  if (host_) host_->stop_changes();
   watch_.reset();
   if (http_) http_->stop(kStopGraceNs);
   if (host_) {
-    host_->stop_changes();
     const std::shared_ptr<const Applications> running = applications();
     for (const auto& application : *running) application->stop();
   }

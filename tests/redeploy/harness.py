@@ -66,7 +66,7 @@ class Server:
             connection.close()
 
     def admin(self, method, path, body=None, headers=None):
-        connection = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=WAIT_S)
+        connection = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=4 * WAIT_S)
         try:
             connection.request(method, path, body=body, headers=headers or {})
             reply = connection.getresponse()

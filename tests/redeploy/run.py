@@ -215,6 +215,98 @@ def hostile_archives_are_refused(binary, folder):
         assert server.memory_kib() < 2_500_000
 
 
+def bar_with(folder, name, files):
+    """The BAR of an application that also has files made of (name, bytes) as often as wanted."""
+    write_application(Path(folder) / "next", name, "new")
+    inner, outer = Path(folder) / "inner.zip", Path(folder) / "outer.bar"
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for path in sorted((Path(folder) / "next" / name).iterdir()):
+            if path.name != ".project":
+                archive.write(path, path.name)
+        for file, content in files:
+            archive.writestr(file, content)
+    with zipfile.ZipFile(outer, "w") as archive:
+        archive.write(inner, name + ".appzip")
+    return outer.read_bytes()
+
+
+@test
+def sources_that_are_too_large_are_refused_at_once(binary, folder):
+    write_application(folder, "a", "one")
+    mib = 1 << 20
+    nuls, spaces = bytes(5 * mib), b" " * (5 * mib)
+    cases = [
+        ("MS1630", [(f"z{n}.esql", b"-- text\n " + nuls) for n in range(12)]),
+        ("MS1629", [("z.esql", b" " * (9 * mib))]),
+        ("MS1629", [(f"z{n}.esql", spaces) for n in range(14)]),
+        ("MS2022", [(f"z{n}.esql", spaces) for n in range(60)]),
+        ("MS2022", [(f"z{n}.json", spaces) for n in range(60)]),
+        ("MS1945", [("z.msgflow", b"<a>" + b" " * (17 * mib))]),
+    ]
+    with Server(binary, Path(folder) / "a") as server:
+        for code, files in cases:
+            start = time.monotonic()
+            status, reply = server.admin("POST", "/apiv2/deploy", bar_with(folder, "a", files))
+            codes = {d["code"] for d in reply["change"]["diagnostics"]}
+            assert status == 422 and code in codes, (status, code, reply)
+            assert time.monotonic() - start < 60, (code, time.monotonic() - start)
+            if code == "MS1630":
+                places = [(d["line"], d["column"]) for d in reply["change"]["diagnostics"] if d["code"] == code]
+                assert places == [(2, 2)] * 12, places
+        assert server.get("/a") == (200, "one")
+
+
+def slow_to_compile(folder, name, files):
+    text = "".join(f"CREATE FUNCTION f%d_{n}() RETURNS INTEGER BEGIN RETURN {n}; END;\n" for n in range(60000))
+    return bar_with(folder, name, [(f"z{n}.esql", text.replace("%d", str(n))) for n in range(files)])
+
+
+@test
+def a_newer_deployment_of_the_same_ends_the_one_before(binary, folder):
+    write_application(folder, "a", "one")
+    slow = slow_to_compile(folder, "a", 5)
+    newer, other = bar_with(folder, "a", []), bar_with(folder, "b", [])
+    with Server(binary, Path(folder) / "a") as server:
+        replies = []
+        thread = threading.Thread(target=lambda: replies.append(server.admin("POST", "/apiv2/deploy", slow)))
+        thread.start()
+        while thread.is_alive():  # until one of them comes after it
+            status, reply = server.admin("POST", "/apiv2/deploy", newer)
+            assert status == 200, reply
+        thread.join()
+        status, reply = replies[0]
+        assert status == 409 and reply["change"]["error"]["code"] == "MS2023", reply
+        assert server.get("/a") == (200, "new")
+        # What is about something else goes on.
+        thread = threading.Thread(target=lambda: replies.append(server.admin("POST", "/apiv2/deploy", slow)))
+        thread.start()
+        pace(0.3)
+        assert server.admin("POST", "/apiv2/deploy", other)[0] == 200
+        thread.join()
+        assert replies[1][0] == 200, replies[1]
+
+
+@test
+def a_server_that_stops_does_not_wait_for_what_compiles(binary, folder):
+    write_application(folder, "a", "one")
+    slow = slow_to_compile(folder, "a", 14)
+    with Server(binary, Path(folder) / "a") as server:
+        replies = []
+
+        def deploy():
+            try:
+                replies.append(server.admin("POST", "/apiv2/deploy", slow)[0])
+            except OSError as error:
+                replies.append(repr(error))
+
+        thread = threading.Thread(target=deploy)
+        thread.start()
+        pace(1.0)
+        assert server.stop() == 0
+        thread.join()
+        assert replies and replies[0] != 200, replies
+
+
 @test
 def deployments_at_once_are_unpacked_one_after_the_other(binary, folder):
     write_application(folder, "a", "one")
@@ -234,7 +326,8 @@ def deployments_at_once_are_unpacked_one_after_the_other(binary, folder):
             thread.start()
         for thread in threads:
             thread.join()
-        assert replies == [200] * 6, replies
+        # Those that waited when a newer one came are given up.
+        assert 200 in replies and set(replies) <= {200, 409}, replies
         status = Path(f"/proc/{server.process.pid}/status").read_text()
         peak = int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
         assert peak < 900_000, peak  # each of them takes 200 MiB, and what runs as much
