@@ -1866,6 +1866,30 @@ constexpr Topic kTopics[] = {
      "A stored definition of queue manager {0} cannot be read: kind {1}, name '{2}'.\n"
      "\n"
      "Error, FatalException. The data directory was written by a newer version, or is damaged. Run millstream qmgr verify.\n"},
+    {"error", "MS2650", "'{0}' cannot be the name of a user or a group.",
+     "'{0}' cannot be the name of a user or a group.\n"
+     "\n"
+     "Error, SecurityException. Names have 1 to 64 letters, digits and . _ - @, and begin with a letter or digit.\n"},
+    {"error", "MS2651", "The password cannot be taken: {0}.",
+     "The password cannot be taken: {0}.\n"
+     "\n"
+     "Error, SecurityException. A password has 8 to 256 bytes.\n"},
+    {"error", "MS2652", "A stored user cannot be read: {0}.",
+     "A stored user cannot be read: {0}.\n"
+     "\n"
+     "Error, FatalException. The data directory was written by a newer version, or is damaged. Run millstream qmgr verify.\n"},
+    {"error", "MS2653", "There are {0} users already, which is the most.",
+     "There are {0} users already, which is the most.\n"
+     "\n"
+     "Error, SecurityException. Delete users that nobody needs, or let applications share one.\n"},
+    {"error", "MS2654", "The client's SCRAM message is wrong: {0}.",
+     "The client's SCRAM message is wrong: {0}.\n"
+     "\n"
+     "Error, SecurityException. The client has to speak SCRAM-SHA-256 or SCRAM-SHA-512 without channel binding (RFC 5802, RFC 7677).\n"},
+    {"error", "MS2655", "User '{0}' from {1} was refused: {2}.",
+     "User '{0}' from {1} was refused: {2}.\n"
+     "\n"
+     "Error, SecurityException. Check name and password. After several failures the server waits before it looks at the next attempt.\n"},
     {"error", "MS2751", "The test has no back end for {0} {1}.",
      "The test has no back end for {0} {1}.\n"
      "\n"
