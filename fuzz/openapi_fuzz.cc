@@ -1,5 +1,6 @@
 // OpenAPI documents: whatever the bytes are, loading ends with a document or an error; a document
 // then takes requests, checks values against its schemas and encodes what it decoded.
+#include "model/body.h"
 #include "model/parameters.h"
 
 namespace {
@@ -11,6 +12,20 @@ const json::Value& sample() {
       json::parse(R"({"id":1,"name":"a","tags":["x","y",1.5],"next":{"id":null}})", {})
           .take_value();
   return value;
+}
+
+void try_body(const model::MediaType& type) {
+  if (type.schema) model::validate(*type.schema, sample());
+  static constexpr struct {
+    const char *media_type, *body;
+  } kBodies[] = {
+      {"application/json", R"({"id":1,"name":"a"})"},
+      {"application/xml", "<a id='1'><name>a</name><tags><tag>x</tag></tags><name/>t</a>"},
+      {"application/x-www-form-urlencoded", "a=1&b=x,y&c[d]=2&name=%41&id=7"},
+      {"multipart/form-data",
+       "--b\r\nContent-Disposition: form-data; name=\"id\"\r\n\r\n1\r\n--b--"},
+      {"text/plain", "1"}};
+  for (const auto& b : kBodies) model::check_body(b.body, {b.media_type, {}, "b"}, type, {});
 }
 
 void try_operation(const model::ApiDocument& document, const model::Operation& operation) {
@@ -29,9 +44,7 @@ void try_operation(const model::ApiDocument& document, const model::Operation& o
   }
   auto encoded = model::encode_request(operation, values);
   if (operation.body) {
-    for (const model::MediaType& m : operation.body->media_types) {
-      if (m.schema) model::validate(*m.schema, sample());
-    }
+    for (const model::MediaType& m : operation.body->media_types) try_body(m);
   }
   for (const model::Reply& r : operation.replies) {
     for (const model::MediaType& m : r.media_types) {

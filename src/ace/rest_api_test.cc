@@ -5,6 +5,7 @@
 
 #include "ace/fixtures_for_test.h"
 #include "ace/workspace.h"
+#include "io/file.h"
 
 namespace millstream::ace {
 namespace {
@@ -95,6 +96,72 @@ TEST_CASE("REST API project: what it says of its HTTPInput nodes") {
   apply_rest_api(*api, definition);
   CHECK(api->validates_requests());
   CHECK(definition.nodes[1].properties.find("validateMaster")->value == "none");
+}
+
+TEST_CASE("REST API project: files that the document refers to") {
+  auto load = [](const std::string& reference, const std::string& content) {
+    RestProject p;
+    p.tree.write("P/common.yaml", content);
+    p.tree.write("secret.yaml", "P: {name: p, in: query}\n");
+    p.document =
+        "openapi: 3.0.0\npaths:\n  /a:\n    get:\n      operationId: getA\n"
+        "      parameters: [{$ref: '" +
+        reference + "'}]\n";
+    auto api = p.load();
+    return std::pair(api, p.problems);
+  };
+  auto [api, problems] = load("../common.yaml#/P", "P: {name: p, in: query}\n");
+  REQUIRE(api);
+  CHECK(problems == "");
+  CHECK(api->document().find_operation("getA")->find_parameter("p"));
+  CHECK(api->document().files().size() == 2);
+  CHECK(api->document().files()[1]->path == "common.yaml");
+  for (const char* reference : {"../../secret.yaml#/P", "../none.yaml#/P", "https://a.example/P"}) {
+    CAPTURE(reference);
+    auto [none, told] = load(reference, "");
+    CHECK(!none);
+    CHECK(told.find("a.yaml:6:") != std::string::npos);
+    CHECK(told.find("MS1122") != std::string::npos);
+  }
+  // What is wrong in the other file is told of that file.
+  CHECK(load("../common.yaml#/P", "P: {name: p, in: nowhere}\n").second.find("common.yaml:1:") !=
+        std::string::npos);
+}
+
+TEST_CASE("REST API project: a library's document keeps to the files of its library") {
+  TempTree tree;
+  for (const char* name : {"A", "B"}) {
+    const std::string folder = name;
+    tree.write(folder + "/.project",
+               "<projectDescription><name>" + folder + "</name><natures/></projectDescription>");
+    tree.write(folder + "/common.yaml", "P: {name: of" + folder + ", in: query}\n");
+  }
+  tree.write("B/api.yaml",
+             "openapi: 3.0.0\npaths: {/a: {get: {operationId: a, parameters: [{$ref: "
+             "'common.yaml#/P'}]}}}\n");
+  Container a, b;
+  for (auto [container, folder] : {std::pair(&a, "A"), std::pair(&b, "B")}) {
+    for (const char* file : {"common.yaml", "api.yaml"}) {
+      const std::string path = tree / (std::string(folder) + "/" + file);
+      if (io::path_kind(path) == io::PathKind::kFile) container->resources.emplace_back(file, path);
+    }
+  }
+  nodes::common::ApiDocuments documents(document_reader({&a, &b}));
+  auto document = documents.find("{B}/api.yaml");
+  REQUIRE(document.ok());
+  CHECK(document.value()->operations()[0].parameters[0].name == "ofB");
+}
+
+TEST_CASE("REST API project: what is not checked is told when checking is asked for") {
+  for (bool is_checked : {false, true}) {
+    RestProject p;
+    p.document =
+        "openapi: 3.0.0\npaths:\n  /a:\n    get:\n      operationId: getA\n      requestBody:\n"
+        "        content: {text/csv: {schema: {type: array}}}\n";
+    if (is_checked) p.content += "<validations><validation type=\"INPUT\"/></validations>";
+    REQUIRE(p.load());
+    CHECK((p.problems.find("warning: MS1129") != std::string::npos) == is_checked);
+  }
 }
 
 TEST_CASE("REST API project: what is wrong, and where") {

@@ -1,5 +1,6 @@
 // Both kinds of forms as the object that their schema describes.
 #include <algorithm>
+#include <optional>
 
 #include "base/ascii.h"
 #include "model/body.h"
@@ -53,13 +54,13 @@ struct FormPart {
   std::vector<std::string_view> header_names;
 };
 
-// The value of a parameter of a header: name="a\"b".
-std::string header_parameter(std::string_view header, std::string_view wanted) {
+// The value of a parameter of a header: name="a\"b". Nothing when it has none.
+std::optional<std::string> header_parameter(std::string_view header, std::string_view wanted) {
   for (size_t at = header.find(';'); at < header.size();) {
     size_t start = at + 1;
     while (start < header.size() && (header[start] == ' ' || header[start] == '\t')) ++start;
     const size_t equals = header.find('=', start);
-    if (equals == std::string_view::npos) return {};
+    if (equals == std::string_view::npos) return std::nullopt;
     const std::string_view name = base::trim_white_space(header.substr(start, equals - start));
     std::string value;
     at = equals + 1;
@@ -76,7 +77,7 @@ std::string header_parameter(std::string_view header, std::string_view wanted) {
     }
     if (text::equals_ignoring_ascii_case(name, wanted)) return value;
   }
-  return {};
+  return std::nullopt;
 }
 
 class MultipartReader {
@@ -146,9 +147,10 @@ class MultipartReader {
       if (text::equals_ignoring_ascii_case(name, "Content-Type")) out.content_type = value;
       if (!text::equals_ignoring_ascii_case(name, "Content-Disposition")) continue;
       const std::string_view kind = base::trim_white_space(value.substr(0, value.find(';')));
-      out.name = header_parameter(value, "name");
-      has_name = text::equals_ignoring_ascii_case(kind, "form-data") && !out.name.empty() &&
-                 text::is_valid_utf8(out.name);
+      const std::optional<std::string> field = header_parameter(value, "name");
+      has_name = text::equals_ignoring_ascii_case(kind, "form-data") && field &&
+                 text::is_valid_utf8(*field);
+      out.name = field.value_or("");
     }
     // An empty part has an empty line too, which was cut off with the line end of the boundary.
     return has_name;
@@ -174,6 +176,8 @@ class MultipartReader {
     } else if (is_list) {
       if (!before) before = &out_.value.set(part.name, json::Value::array());
       before->push_back(std::move(value));
+    } else if (before && !schema) {
+      return;  // anything goes
     } else if (before) {
       add_form_problem(out_, part.name, "is there more than once", known);
     } else {
@@ -228,7 +232,7 @@ class MultipartReader {
     if (schema && schema->is_binary) return file_value(part.content, *schema);
     const std::string type = text::to_lower(
         base::trim_white_space(part.content_type.substr(0, part.content_type.find(';'))));
-    const std::string charset = header_parameter(part.content_type, "charset");
+    const std::string charset = header_parameter(part.content_type, "charset").value_or("");
     if (is_xml_media_type(type) && schema) {
       ReadBody read = read_xml(part.content, charset, *schema, options_.depth_max);
       for (SchemaProblem& p : read.problems) {

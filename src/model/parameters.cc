@@ -25,7 +25,9 @@ std::vector<std::string> split_list(std::string_view raw, char delimiter, bool i
   const std::string_view text = is_plain ? raw : std::string_view(whole);
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(delimiter, at), text.size());
-    const std::string_view item = text.substr(at, end - at);
+    std::string_view item = text.substr(at, end - at);
+    // In a header, "a, b": blanks after the comma belong to the list.
+    if (!is_encoded) item = base::trim_white_space(item);
     out.push_back(is_plain ? decode(item) : std::string(item));
     at = end + 1;
   }
@@ -274,18 +276,6 @@ class ParameterDecoder {
     }
     if (!is_found) return;
     take(p, joined, delimiter_of(p.style), false, false, out);
-    trim_items(out.value);
-  }
-
-  // "a, b": blanks after the comma belong to the list.
-  static void trim_items(json::Value& value) {
-    if (!value.is_array()) return;
-    json::Value trimmed = json::Value::array();
-    for (const json::Value& item : value.items()) {
-      trimmed.push_back(item.is_string() ? json::Value(base::trim_white_space(item.as_string()))
-                                         : item);
-    }
-    value = std::move(trimmed);
   }
 
   void decode_cookie(const Parameter& p, ParameterValue& out) {

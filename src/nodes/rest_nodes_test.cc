@@ -64,6 +64,43 @@ TEST_CASE("REST API: replies that are not as promised") {
   CHECK(problem_of(*make_api(false, false), 200, json, "x") == "");
 }
 
+TEST_CASE("REST API: replies in XML and with headers that are not as promised") {
+  auto document = model::ApiDocument::parse(R"(openapi: 3.0.0
+paths:
+  /a:
+    get:
+      operationId: getPet
+      responses:
+        200:
+          description: It
+          headers: {X-Count: {schema: {type: array, items: {type: integer}}}}
+          content:
+            application/xml: {schema: {type: object, required: [a], xml: {name: r}, properties: {a: {type: integer}}}}
+)",
+                                            "pets.yaml");
+  REQUIRE(document.ok());
+  rest::RestApiOptions options;
+  options.validates_replies = true;
+  base::NameTable names;
+  auto api = RestApi::create(document.value(), std::move(options), names);
+  auto problem = [&](std::string body, const char* count = "1, 2") {
+    millstream::http::Response response;
+    response.status = 200;
+    response.headers.add("Content-Type", "application/xml");
+    response.headers.add("X-Count", count);
+    response.body = std::move(body);
+    Status found = api->check_reply(document.value()->operations()[0], response);
+    return found.ok() ? "" : found.error().text;
+  };
+  CHECK(problem("<r><a>1</a></r>") == "");
+  CHECK(problem("<r><a>1</a></r>", "1,1e1").find("header X-Count/1 must be of type integer") !=
+        std::string::npos);
+  const std::string told = problem("<r><a>x</a></r>");
+  CHECK(told.find("'getPet'") != std::string::npos);
+  CHECK(told.find("body/a must be of type integer, not \"x\" (pets.yaml:11)") != std::string::npos);
+  CHECK(problem("<r").find("body is not XML") != std::string::npos);
+}
+
 TEST_CASE("REST API: the document as served, and the page about it") {
   auto api = make_api(false, false);
   const std::string text = rest::served_document(api->document(), "/here", "h:1");

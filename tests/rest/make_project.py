@@ -224,6 +224,130 @@ def write_strict_api(root):
                  "\t\tSET OutputLocalEnvironment.Destination.HTTP.ReplyStatusCode = 503;\n"))
 
 
+# One API in several files, in folders beside each other: requests and replies in JSON, XML and forms, with security.
+SPLIT_FILES = {
+    "api/split.yaml": """openapi: 3.0.3
+info: {title: 'Split "1"', version: '1'}
+servers: [{url: /split/v1}]
+security: [{user: []}, {key: []}]
+paths:
+  /items/{id}: {$ref: 'paths/item.yaml'}
+  /forms:
+    $ref: '../common.json#/paths/forms'
+  /open:
+    get:
+      operationId: open
+      security: []
+      responses:
+        '200': {$ref: '../common.json#/components/responses/Item'}
+        default: {$ref: '#/components/responses/Problem'}
+  /strange:
+    get:
+      operationId: strange
+      security: [{}]
+      parameters: [{name: how, in: query, required: true, schema: {$ref: '../models/how.yaml'}}]
+      responses:
+        '200':
+          description: An item that is none, when asked for
+          headers: {X-Count: {$ref: '../common.json#/components/headers/Count'}}
+          content: {application/xml: {schema: {$ref: '../models/item.yaml#/Item'}}}
+        default: {$ref: '#/components/responses/Problem'}
+components:
+  securitySchemes:
+    user: {type: http, scheme: basic}
+    token: {type: http, scheme: bearer}
+    key: {$ref: '../common.json#/components/securitySchemes/Key'}
+    queryKey: {type: apiKey, in: query, name: api_key}
+    cookieKey: {type: apiKey, in: cookie, name: session}
+  schemas:
+    Name: {type: string, pattern: '^[a-z]{1,8}$'}
+    Problem: {type: object, required: [error], properties: {error: {type: object}}}
+  responses:
+    Problem:
+      description: What went wrong
+      content: {application/json: {schema: {$ref: '#/components/schemas/Problem'}}}
+""",
+    "api/paths/item.yaml": """parameters:
+  - {name: id, in: path, required: true, schema: {$ref: '../../models/item.yaml#/Item/properties/id'}}
+get:
+  operationId: getItem
+  security: [{token: []}, {queryKey: [], cookieKey: []}]
+  responses:
+    '200': {$ref: '../../common.json#/components/responses/Item'}
+    default: {$ref: '../split.yaml#/components/responses/Problem'}
+put:
+  operationId: putItem
+  requestBody:
+    required: true
+    content:
+      application/json: {schema: {$ref: '../../models/item.yaml#/Item'}}
+      application/xml: {schema: {$ref: '../../models/item.yaml#/Item'}}
+  responses:
+    '200': {$ref: '../../common.json#/components/responses/Item'}
+    default: {$ref: '../split.yaml#/components/responses/Problem'}
+""",
+    "common.json": """{"paths": {"forms": {"post": {"operationId": "form", "requestBody": {"required": true, "content": {
+   "application/x-www-form-urlencoded": {"schema": {"$ref": "#/components/schemas/Form"}},
+   "multipart/form-data": {"schema": {"$ref": "#/components/schemas/Upload"},
+    "encoding": {"file": {"contentType": "image/png, application/octet-stream"}}}}},
+  "responses": {"200": {"$ref": "#/components/responses/Item"},
+   "default": {"$ref": "api/split.yaml#/components/responses/Problem"}}}}},
+ "components": {
+  "headers": {"Count": {"required": true, "schema": {"type": "integer", "maximum": 9}}},
+  "securitySchemes": {"Key": {"type": "apiKey", "in": "header", "name": "X-Key"}},
+  "responses": {"Item": {"description": "It", "content": {
+   "application/json": {"schema": {"$ref": "./models/item.yaml#/Item"}}}}},
+  "schemas": {
+   "Form": {"type": "object", "required": ["name"], "additionalProperties": false, "properties": {
+     "name": {"$ref": "api/split.yaml#/components/schemas/Name"},
+     "limit": {"type": "integer", "minimum": 1, "maximum": 50},
+     "tags": {"type": "array", "items": {"type": "string", "pattern": "^[a-z]{1,3}$"}}}},
+   "Upload": {"type": "object", "required": ["name", "file"], "properties": {
+     "name": {"$ref": "api/split.yaml#/components/schemas/Name"},
+     "file": {"type": "string", "format": "binary"}}}}}}
+""",
+    "models/item.yaml": """Item:
+  type: object
+  required: [id, name]
+  additionalProperties: false
+  xml: {name: item}
+  properties:
+    id: {type: integer, format: int32, minimum: 0, xml: {attribute: true}}
+    name: {$ref: '../api/split.yaml#/components/schemas/Name'}
+    price: {type: number, minimum: 0, maximum: 1000}
+    tags: {type: array, maxItems: 3, items: {type: string, pattern: '^[a-z]{1,3}$', xml: {name: tag}}, xml: {wrapped: true}}
+    counts: {type: array, maxItems: 3, items: {type: integer}, xml: {wrapped: true}}
+    next: {$ref: '#/Item'}
+""",
+    "models/how.yaml": "type: string\nenum: [good, name, root, broken, header, count]\n",
+}
+SPLIT_ESQL = """
+        SET OutputRoot.JSON.Data.id = 1;
+        SET OutputRoot.JSON.Data.name = 'one';
+"""
+STRANGE_ESQL = """
+        DECLARE how CHARACTER InputLocalEnvironment.REST.Input.Parameters.how;
+        DECLARE text CHARACTER CASE how
+            WHEN 'name' THEN '<item id="1"><name>NO</name></item>' WHEN 'root' THEN '<other/>'
+            WHEN 'broken' THEN '<item' ELSE '<item id="1"><name>one</name><tags><tag>a</tag></tags></item>' END;
+        SET OutputRoot.HTTPReplyHeader."Content-Type" = 'application/xml';
+        IF how <> 'header' THEN
+            SET OutputRoot.HTTPReplyHeader."X-Count" = CASE how WHEN 'count' THEN '1e1' ELSE '3' END;
+        END IF;
+        SET OutputRoot.BLOB.BLOB = CAST(text AS BLOB CCSID 1208);
+"""
+
+
+def write_split_api(root):
+    folder = os.path.join(root, "SplitApi")
+    for path, text in SPLIT_FILES.items():
+        write(os.path.join(folder, path), text)
+    modules = dict.fromkeys(["getItem", "putItem", "form", "open"], "Item") | {"strange": "Strange"}
+    write_rest_api(folder, "api/split.yaml", SPLIT_FILES["api/split.yaml"], "/split/v1*", modules, faultFormat="JSON",
+                   validations='<validations><validation type="INPUT"/><validation type="OUTPUT"/></validations>')
+    write(os.path.join(folder, "Split.esql"), module("Item", SPLIT_ESQL) + module("Strange", STRANGE_ESQL))
+
+
 BACK_END = """openapi: 3.0.3
 info: {title: Back end, version: '1'}
 servers: [{url: 'http://127.0.0.1:1/api'}]
@@ -240,8 +364,21 @@ paths:
       responses: {200: {description: Found}}
   /list:
     get: {operationId: list, responses: {200: {description: All}}}
+  /queried:
+    get: {operationId: queried, security: [{inQuery: []}], responses: {200: {description: All}}}
+  /cooked:
+    get:
+      operationId: cooked
+      security: [{inCookie: []}]
+      parameters: [{name: lang, in: cookie, schema: {type: string, default: de}}]
+      responses: {200: {description: All}}
+  /open:
+    get: {operationId: open, security: [], responses: {200: {description: All}}}
 components:
-  securitySchemes: {key: {type: apiKey, in: header, name: X-Api-Key}}
+  securitySchemes:
+    key: {type: apiKey, in: header, name: X-Api-Key}
+    inQuery: {type: apiKey, in: query, name: the key}
+    inCookie: {type: apiKey, in: cookie, name: session}
 """
 ROWS = ('<parameters name="id" type="path" expression="$Body/Data/id"/>'
         '<parameters name="tags" type="query" expression="$Body/Data/tags/Item"/>'
@@ -368,5 +505,6 @@ def write_work_folder(root):
     run = os.path.join(root, "run")
     write_echo_api(run)
     write_strict_api(run)
+    write_split_api(run)
     write_client(run)
     write(os.path.join(root, "server.conf.yaml"), CONF)

@@ -210,7 +210,15 @@ Status RestCaller::add_api_keys(const model::Operation& operation,
         request.query += millstream::http::percent_encode(scheme->parameter) + "=" +
                          millstream::http::percent_encode(known->api_key);
       } else if (scheme->place == model::ParameterPlace::kCookie) {
-        request.headers.emplace_back("Cookie", scheme->parameter + "=" + known->api_key);
+        // One header has all cookies (RFC 6265, 5.4).
+        const std::string cookie = scheme->parameter + "=" + known->api_key;
+        const auto sent = std::find_if(request.headers.begin(), request.headers.end(),
+                                       [](const auto& h) { return h.first == "Cookie"; });
+        if (sent == request.headers.end()) {
+          request.headers.emplace_back("Cookie", cookie);
+        } else {
+          sent->second += "; " + cookie;
+        }
       } else {
         request.headers.emplace_back(scheme->parameter, known->api_key);
       }
