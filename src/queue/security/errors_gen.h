@@ -17,5 +17,7 @@ inline constexpr base::ErrorCode kScramMessage{"MS2654", 2654, base::ExceptionKi
     "The client's SCRAM message is wrong: {0}."};
 inline constexpr base::ErrorCode kLoginRefused{"MS2655", 2655, base::ExceptionKind::kSecurity, base::Severity::kError,
     "User '{0}' from {1} was refused: {2}."};
+inline constexpr base::ErrorCode kUserFile{"MS2656", 2656, base::ExceptionKind::kSecurity, base::Severity::kError,
+    "The file of users {0} cannot be used; line {1}: {2}."};
 
 }  // namespace millstream::queue::security::errors
