@@ -79,6 +79,27 @@ TEST_CASE("tls: certificates that are not good enough end the handshake with the
   CHECK(client_failure(pki, server, "localhost", pinned).empty());
 }
 
+TEST_CASE("tls: a certificate that signed itself will do when the client says so") {
+  TestPki pki;
+  TlsServerSettings server = pki.server_settings();
+  auto serve = [&](const char* file, const testing::TestCertificate& certificate) {
+    server.keystore.path = pki.folder.write(file, testing::pem_of(certificate, true));
+  };
+  TlsClientSettings lenient;
+  lenient.accepts_self_signed = true;
+  serve("own.pem", make_certificate({"localhost", {"DNS:localhost"}}));
+  CHECK_FALSE(client_failure(pki, server).empty());
+  CHECK(client_failure(pki, server, "localhost", lenient).empty());
+  // Nothing else is let pass with it: another name, another date, another signer.
+  CHECK(client_failure(pki, server, "other.example", lenient).find("ostname mismatch") !=
+        std::string::npos);
+  serve("old.pem", make_certificate({"localhost", {"DNS:localhost"}, false, -7200, -3600}));
+  CHECK(client_failure(pki, server, "localhost", lenient).find("expired") != std::string::npos);
+  auto stranger = make_certificate({"Other CA", {}, true});
+  serve("foreign.pem", make_certificate({"localhost", {"DNS:localhost"}}, &stranger));
+  CHECK_FALSE(client_failure(pki, server, "localhost", lenient).empty());
+}
+
 TEST_CASE("tls: revocation lists") {
   TestPki pki;
   auto other = make_certificate({"other", {}}, &pki.authority);
@@ -296,6 +317,19 @@ TEST_CASE("tls: files that change make a new context, bad ones keep the old") {
   TlsPair pair(tls->current(0), client_context(pki.client_settings()));
   REQUIRE(pair.handshake());
   CHECK(pair.client->peer().subject == "CN=renewed");
+
+  // Other settings, too, unless they cannot be used.
+  TlsServerSettings other = pki.server_settings();
+  other.keystore.path = "missing.pem";
+  auto before = tls->current(0);
+  CHECK_FALSE(tls->configure(other).ok());
+  CHECK(tls->current(0) == before);
+  auto moved = make_certificate({"moved", {"DNS:localhost"}}, &pki.authority);
+  other.keystore.path = pki.folder.write("moved.pem", testing::pem_of(moved, true));
+  REQUIRE(tls->configure(other).ok());
+  TlsPair next(tls->current(0), client_context(pki.client_settings()));
+  REQUIRE(next.handshake());
+  CHECK(next.client->peer().subject == "CN=moved");
 }
 
 }  // namespace

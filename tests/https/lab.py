@@ -32,8 +32,9 @@ class Server:
     def __init__(self, binary, folder, conf="", *arguments, ports=BOTH):
         work = Path(tempfile.mkdtemp(dir=folder))
         (work / "server.conf.yaml").write_text(conf)
-        command = [binary, "run", str(folder / "projects"), "--work-dir", str(work), *ports, "--admin-port", "off",
-                   *map(str, arguments)]
+        command = [binary, "run", str(folder / "projects"), "--work-dir", str(work), *ports, *map(str, arguments)]
+        if "--admin-port" not in command:
+            command += ["--admin-port", "off"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.errors, self.port, self.secure_port = [], 0, 0
         reader = threading.Thread(target=self.read_errors, daemon=True)

@@ -380,3 +380,29 @@ def a_summary_counts_policies_that_work(lab):
     expect(found["policies"] == {"complete": 3, "total": 7}, found["policies"])
     names = {gap["name"] for gap in found["unsupported"]}
     expect(names == {"policy of type " + t for t in ("HTTPRequest", "HTTPSConnector", "SecurityProfiles", "MQEndpoint")}, names)
+
+
+@test
+def a_deployment_with_a_wrong_policy_changes_nothing(lab):
+    folder = workspace(lab, "deployed")
+    trust, admin = ("--cacert", lab.ca.pem), free_port()
+    second = lab.ca.issue("deployed", common_name="deployed")
+    policy_project(folder, "DefaultPolicies", policy("HTTPSConnector", "Secure", KeystoreFile=lab.pem))
+
+    def deploy(name, **properties):
+        place = lab.folder / f"to-deploy-{name}"
+        policy_project(place, "DefaultPolicies", policy("HTTPSConnector", "Secure", **properties))
+        return subprocess.run([lab.binary, "deploy", place / "projects", "--url", f"http://127.0.0.1:{admin}"],
+                              capture_output=True, text=True)
+
+    with Server(lab.binary, folder, "Defaults:\n  Policies:\n    HTTPSConnector: Secure\n" + lab.credentials,
+                "--admin-port", admin) as s:
+        expect(curl(s.url("/echo"), *trust, body=b"x").status == 200)
+        for name, bad, what in (("value", {"KeystoreFile": lab.pem, "ReqClientAuth": "maybe"}, "'maybe'"),
+                                ("file", {"KeystoreFile": "gone.pem"}, "gone.pem")):
+            done = deploy(name, **bad)
+            expect(done.returncode != 0 and what in done.stdout + done.stderr, done)
+            expect("CN=localhost" in curl(s.url("/echo"), *trust, "-v", body=b"x").error, "the keys of before")
+        done = deploy("good", KeystoreFile=second)
+        expect(done.returncode == 0, done)
+        expect("CN=deployed" in curl(s.url("/echo"), *trust, "-v", body=b"x").error, "the new keys")
