@@ -71,6 +71,7 @@ std::string RuleAccess::refuses(const AccessRequest& request) const {
   for (const RightAuthority& r : right_authorities()) {
     if (request.rights & r.right) (r.is_of_queue_manager ? of_manager : of_object) |= r.authority;
   }
+  if (!options_.authorities) return "there are no authority records yet";
   auto type = static_cast<AuthorityObject>(request.object_type);
   if (type == AuthorityObject::kQmgr) of_manager |= std::exchange(of_object, 0);
   auto refusal = [&](AuthorityObject object, std::string_view name, uint32_t wanted,

@@ -7,7 +7,7 @@
 //   first that grants is enough.
 // - A refusal names the rule: "user app has no +put on queue ORDERS.IN: profile ORDERS.** of user
 //   app allows BROWSE,GET".
-// Thread: any. Tables and functions outlive it.
+// Thread: any, after attach(). Tables and functions outlive it.
 #pragma once
 #include <functional>
 #include <string>
@@ -31,6 +31,13 @@ class RuleAccess final : public AccessControl {
     bool is_dev = false;        // everybody who got in may do everything
   };
   explicit RuleAccess(Options options) : options_(std::move(options)) {}
+  // For a queue manager that is made with its AccessControl and has its tables only then. Before
+  // it is asked anything.
+  void attach(const objects::AuthorityTable& authorities,
+              std::function<std::vector<std::string>(std::string_view)> topic_objects) {
+    options_.authorities = &authorities;
+    options_.topic_objects = std::move(topic_objects);
+  }
   std::string refuses(const AccessRequest& request) const override;
 
  private:
