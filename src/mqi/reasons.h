@@ -150,6 +150,7 @@ inline constexpr int32_t kGlobalUowConflict = 2351;
 inline constexpr int32_t kLocalUowConflict = 2352;
 inline constexpr int32_t kUowEnlistmentError = 2354;
 inline constexpr int32_t kUowMixNotSupported = 2355;
+inline constexpr int32_t kBackoutThresholdReached = 2362;
 inline constexpr int32_t kMsgNotMatched = 2363;
 inline constexpr int32_t kSegmentsNotSupported = 2365;
 inline constexpr int32_t kNoDataAvailable = 2379;

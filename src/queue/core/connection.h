@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "queue/core/name_resolution.h"
 #include "queue/core/outcome.h"
 #include "queue/core/queue_manager.h"
 #include "queue/core/unit_of_work.h"
@@ -60,6 +61,9 @@ struct GetCall {
   size_t buffer_bytes = SIZE_MAX;
   Sequence token = 0;  // in: to match; out: the message's
   LongIds long_ids;    // in: to match, instead of the descriptor's
+  // For getters that do not look at BOTHRESH themselves (other protocols, flows): a message that
+  // was backed out that often (or 10 times) is moved to BOQNAME or the dead-letter queue instead.
+  bool handles_poison = false;
   // --- out ---
   MessageRef message;     // shared; `md` has what is special to this get (backout count, expiry)
   Body body;              // what fits into the buffer
@@ -105,20 +109,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   friend class GetOperation;
-  struct Handle {
+  struct Handle : Resolved {
     Hobj id = kNoObject;
     int32_t type = mqi::ot::kQueue;
     int32_t options = 0;
-    NamedQueueRef object;  // what was named: alias, remote definition, or the queue itself
-    QueueRef queue;        // where messages go to or come from; null for the queue manager
     bool is_input = false;
     bool is_exclusive = false;
-    // A message for another queue manager: its MQXQH.
-    bool is_remote = false;
-    std::string remote_queue;
-    std::string remote_queue_manager;
-    uint8_t default_priority = 0;
-    bool default_persistent = false;
     std::shared_ptr<const selector::Selector> selector;
     Cursor cursor;
     uint64_t marker = 0;  // of this handle, for marks
@@ -132,11 +128,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // open.cc
   Outcome check_open_options(const OpenCall& call) const;
   Outcome open_queue(OpenCall& call, Handle& handle, Done done);
-  NamedQueueRef create_unknown(const std::string& name);
+  void create_unknown(const std::string& name);
   Outcome delete_closed(const Handle& handle, int32_t options);
-  Outcome resolve(const OpenCall& call, Handle& handle);
-  Outcome resolve_remote(const std::string& queue, const std::string& manager,
-                         const std::string& transmission, Handle& handle);
   Outcome attach(Handle& handle);
   void detach(Handle& handle);
   Outcome create_dynamic(OpenCall& call, Handle& handle, Done done);

@@ -2,6 +2,7 @@
 #include "base/assert.h"
 #include "queue/core/get_operation.h"
 #include "queue/core/message_codec.h"
+#include "queue/core/report.h"
 
 namespace millstream::queue {
 namespace {
@@ -142,9 +143,7 @@ Outcome GetOperation::look() {
   if ((call_->options & mqi::gmo::kBrowseFirst) != 0 && from_.resume_at == 0) {
     queue_->reset_cursor(handle_->cursor);
   }
-  queue_->now_ns = manager_.now_ns();
-  Queue::Found at =
-      queue_->find(matcher, from_, loaded_, marker_, manager_.now_gmt_micros() / 1000, effects);
+  Queue::Found at = queue_->find(matcher, from_, loaded_, marker_, effects);
   Outcome outcome;
   if (at.slot == kNoSlot) {
     outcome = wait_or_fail(lock);
@@ -206,6 +205,14 @@ Outcome GetOperation::take(Slot slot) {
   std::unique_lock lock(queue_->mutex());
   Entry& entry = queue_->index().at(slot);
   MS_ASSERT(entry.state == EntryState::kLocked && entry.owner == owner);
+  if (queue_->is_expired(entry)) {
+    Effects effects;
+    held_ = 0;
+    queue_->expire(slot, effects);
+    lock.unlock();
+    manager_.apply(std::move(effects));
+    return look();
+  }
   bool fits =
       entry.body_bytes <= call_->buffer_bytes || (call_->options & mqi::gmo::kAcceptTruncated) != 0;
   if (entry.message == nullptr && loaded_.sequence != entry.sequence) {
@@ -214,6 +221,10 @@ Outcome GetOperation::take(Slot slot) {
   MessageRef message =
       entry.message != nullptr ? MessageRef::share(entry.message) : loaded_.message;
   Entry copy = entry;
+  if (call_->handles_poison && is_poison(entry)) {
+    lock.unlock();
+    return move_poison(slot, copy, message);
+  }
   bool in_unit = (call_->options & mqi::gmo::kSyncpoint) != 0 ||
                  ((call_->options & mqi::gmo::kSyncpointIfPersistent) != 0 && copy.is_persistent());
   if (!fits) {
@@ -240,22 +251,33 @@ Outcome GetOperation::take(Slot slot) {
 
 Outcome GetOperation::finish_take(Slot slot, const Entry& entry, const MessageRef& message) {
   Outcome outcome = deliver(entry, message);
+  bool reports = (entry.flags & kEntryReportsCod) != 0;
   if ((handle_->options & mqi::oo::kSaveAllContext) != 0) {
     handle_->saved_context = std::make_unique<mqi::MessageDescriptor>(message->md);
   }
-  if (held_ == 0) return outcome;
+  if (held_ == 0) {  // it is gone already
+    if (reports) {
+      UnitOfWork unit;
+      add_report(manager_, *message, ReportKind::kDelivery, 0, unit);
+      manager_.run_detached(std::move(unit));
+    }
+    return outcome;
+  }
   held_ = 0;
   UnitGet get{queue_, slot, entry.sequence, entry.is_persistent(),
               (call_->options & mqi::gmo::kMarkSkipBackout) != 0};
-  bool in_unit = (call_->options & mqi::gmo::kSyncpoint) != 0 ||
-                 (call_->options & mqi::gmo::kSyncpointIfPersistent) != 0;
-  if (in_unit) {
+  constexpr int32_t kInUnit = mqi::gmo::kSyncpoint | mqi::gmo::kSyncpointIfPersistent;
+  if ((call_->options & kInUnit) != 0) {
     connection_->unit_.gets.push_back(std::move(get));
+    if (reports) {
+      add_report(manager_, *message, ReportKind::kDelivery, 0, connection_->unit_);
+    }
     return outcome;
   }
   // Nobody is told before the get is durable.
   UnitOfWork unit;
   unit.gets.push_back(std::move(get));
+  if (reports) add_report(manager_, *message, ReportKind::kDelivery, 0, unit);
   auto self = shared_from_this();
   auto* operation = new CommitOperation(manager_, std::move(unit), &executor_,
                                         [self, outcome](const Outcome& committed) {

@@ -38,6 +38,9 @@ class GetOperation final : public Waiter,
   // `slot` is locked for us.
   Outcome take(Slot slot);
   Outcome finish_take(Slot slot, const Entry& entry, const MessageRef& message);
+  // poison.cc: what other protocols' getters cannot handle themselves.
+  bool is_poison(const Entry& entry) const;
+  Outcome move_poison(Slot slot, const Entry& entry, const MessageRef& message);
   // Reads the entry's message; goes on with look() or take().
   Outcome read(Slot slot, const Entry& entry, std::unique_lock<std::mutex>& lock);
   void read(Result<StoredMessage> message) override;
@@ -65,6 +68,7 @@ class GetOperation final : public Waiter,
   Sequence held_ = 0;  // the message that is locked for us
   Sequence reading_ = 0;
   std::shared_ptr<GetOperation> reading_self_;
+  bool has_no_way_out_ = false;  // of a poison message
   bool is_async_ = false;
   bool is_waiting_ = false;
   int64_t deadline_ns_ = 0;

@@ -50,6 +50,7 @@ void ObjectAdmin::commit(UnitOfWork unit, Lock& lock, AdminDone done) {
 void ObjectAdmin::apply_queue(const Definition& definition, UnitOfWork* unit, QueueId known_id) {
   const std::string& name = definition.name();
   NamedQueueRef old = manager_.objects().find(name);
+  if (definition.number(objects::Attr::kTrigger) != 0) manager_.note_triggering();
   if (definition.type() == ObjectType::kQlocal) {
     if (old != nullptr) {
       std::unique_lock lock(old->queue->mutex());
@@ -61,7 +62,8 @@ void ObjectAdmin::apply_queue(const Definition& definition, UnitOfWork* unit, Qu
     }
     QueueId id = known_id != 0 ? known_id : ++last_queue_id_;
     auto object = std::make_shared<NamedQueue>(name, QueueKind::kLocal);
-    object->queue = std::make_shared<Queue>(id, name, queue_settings_of(definition));
+    object->queue =
+        std::make_shared<Queue>(id, name, queue_settings_of(definition), manager_.clock());
     manager_.add_queue(object->queue);
     manager_.objects().add(object);
     if (unit != nullptr) {
@@ -290,6 +292,14 @@ void ObjectAdmin::erase_channel_auth(const std::string& key, AdminDone done) {
   UnitOfWork unit;
   unit.records.push_back(admin_record(RecordKind::kChannelAuth, key, "", true));
   commit(std::move(unit), lock, std::move(done));
+}
+
+void ObjectAdmin::trigger_off(const std::string& queue) {
+  objects::DefinitionPtr current = catalogue_.find(ObjectFamily::kQueue, queue);
+  if (current == nullptr) return;
+  Definition changed = *current;
+  changed.set_number(objects::Attr::kTrigger, 0);
+  alter(std::move(current), std::move(changed), true, [](AdminResult) {});
 }
 
 std::string ObjectAdmin::applied_script(std::string_view name) const {

@@ -41,6 +41,9 @@ class ObjectAdmin {
   std::string applied_script(std::string_view name) const;
   void set_applied_script(std::string name, std::string hash, objects::AdminDone done);
 
+  // NOTRIGGER after a trigger of type DEPTH.
+  void trigger_off(const std::string& queue);
+
   // A dynamic queue after a model. 2100 when the name is taken. `done` only for permanent ones,
   // and only after it returned pending.
   Outcome create_dynamic(const std::string& name, const std::string& model, NamedQueueRef& out,

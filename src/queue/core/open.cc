@@ -18,13 +18,6 @@ bool open_bits_conflict(int32_t options, int32_t mask) {
   return (bits & (bits - 1)) != 0;
 }
 
-std::string_view open_trim(std::string_view name) {
-  size_t end = name.find('\0');
-  if (end != std::string_view::npos) name = name.substr(0, end);
-  while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
-  return name;
-}
-
 }  // namespace
 
 Outcome Connection::check_open_options(const OpenCall& call) const {
@@ -77,15 +70,27 @@ Outcome Connection::open(OpenCall& call, Done done) {
   handle->id = ++last_handle_;
   handle->marker = id_ << 24 | static_cast<uint32_t>(handle->id);
   call.handle = handle->id;
+  bool is_input = handle->is_input;
+  QueueRef queue = handle->queue;
   handles_[handle->id] = std::move(handle);
   show_handles();
+  // Perhaps a trigger monitor, and messages are there already.
+  if (is_input) manager_.reconsider_triggers(queue->name());
   return outcome;
 }
 
 Outcome Connection::open_queue(OpenCall& call, Handle& handle, Done done) {
-  if (Outcome o = resolve(call, handle); !o.is_ok()) return o;
+  std::string_view name = trim_name(call.object_name);
+  std::string_view where = trim_name(call.queue_manager_name);
+  bool takes = (call.options & (mqi::oo::kInputAny | mqi::oo::kBrowse)) != 0;
+  bool is_here = where.empty() || where == manager_.name();
+  if (is_here && manager_.settings().creates_unknown_queues &&
+      manager_.objects().find(name) == nullptr) {
+    create_unknown(std::string(name));
+  }
+  if (Outcome o = resolve_queue(manager_, name, where, takes, handle); !o.is_ok()) return o;
   if (Outcome o = check_access(call, handle); !o.is_ok()) return o;
-  if (!open_trim(call.selection_string).empty()) {
+  if (!trim_name(call.selection_string).empty()) {
     if ((call.options & (mqi::oo::kInputAny | mqi::oo::kBrowse)) == 0) {
       return Outcome::failed(mqi::reason::kOptionNotValidForType);
     }
@@ -105,116 +110,14 @@ Outcome Connection::open_queue(OpenCall& call, Handle& handle, Done done) {
   return Outcome::ok();
 }
 
-Outcome Connection::resolve(const OpenCall& call, Handle& handle) {
-  std::string name(open_trim(call.object_name));
-  std::string where(open_trim(call.queue_manager_name));
-  if (!where.empty() && where != manager_.name()) {
-    NamedQueueRef alias = manager_.objects().find(where);
-    if (alias != nullptr && alias->kind == QueueKind::kRemote &&
-        alias->remote.remote_queue.empty()) {  // a queue manager alias
-      if (alias->remote.remote_queue_manager != manager_.name()) {
-        return resolve_remote(name, alias->remote.remote_queue_manager,
-                              alias->remote.transmission_queue, handle);
-      }
-    } else {
-      return resolve_remote(name, where, {}, handle);
-    }
-  }
-  NamedQueueRef object = manager_.objects().find(name);
-  if (object == nullptr && manager_.settings().creates_unknown_queues) {
-    object = create_unknown(name);
-  }
-  if (object == nullptr) return Outcome::failed(mqi::reason::kUnknownObjectName);
-  handle.object = object;
-  switch (object->kind) {
-    case QueueKind::kLocal:
-      handle.queue = object->queue;
-      break;
-    case QueueKind::kModel:
-      break;
-    case QueueKind::kRemote:
-      return resolve_remote(object->remote.remote_queue, object->remote.remote_queue_manager,
-                            object->remote.transmission_queue, handle);
-    case QueueKind::kAlias: {
-      handle.default_priority = object->alias.default_priority;
-      handle.default_persistent = object->alias.default_persistent;
-      NamedQueueRef base = manager_.objects().find(object->alias.target);
-      if (base == nullptr) return Outcome::failed(mqi::reason::kUnknownAliasBaseQ);
-      if (base->kind == QueueKind::kAlias || base->kind == QueueKind::kModel) {
-        return Outcome::failed(mqi::reason::kAliasBaseQTypeError);
-      }
-      if (base->kind == QueueKind::kRemote) {
-        return resolve_remote(base->remote.remote_queue, base->remote.remote_queue_manager,
-                              base->remote.transmission_queue, handle);
-      }
-      handle.queue = base->queue;
-      return Outcome::ok();
-    }
-  }
-  if (handle.queue != nullptr) {
-    std::lock_guard lock(handle.queue->mutex());
-    handle.default_priority = handle.queue->settings().default_priority;
-    handle.default_persistent = handle.queue->settings().default_persistent;
-  }
-  return Outcome::ok();
-}
-
 // For development: whatever is opened is there, made like the default local queue.
-NamedQueueRef Connection::create_unknown(const std::string& name) {
-  if (!objects::is_object_name(name) || name.rfind("SYSTEM.", 0) == 0) return nullptr;
+void Connection::create_unknown(const std::string& name) {
+  if (!objects::is_object_name(name) || name.rfind("SYSTEM.", 0) == 0) return;
   objects::DefinitionPtr from = manager_.admin().catalogue().find(objects::ObjectFamily::kQueue,
                                                                   "SYSTEM.DEFAULT.LOCAL.QUEUE");
   objects::Definition definition(objects::ObjectType::kQlocal, name);
   if (from != nullptr) definition.copy_attributes(*from);
   manager_.admin().define(std::move(definition), false, [](objects::AdminResult) {});
-  return manager_.objects().find(name);
-}
-
-// The message goes onto a transmission queue: the one named, else the one with the queue manager's
-// name, else the default one.
-Outcome Connection::resolve_remote(const std::string& queue, const std::string& where,
-                                   const std::string& transmission, Handle& handle) {
-  constexpr int32_t kNotRemote = mqi::oo::kInputAny | mqi::oo::kBrowse;
-  if ((handle.options & kNotRemote) != 0) {
-    return Outcome::failed(mqi::reason::kOptionNotValidForType);
-  }
-  NamedQueueRef target;
-  bool is_default = false;
-  if (!transmission.empty()) {
-    target = manager_.objects().find(transmission);
-    if (target == nullptr) return Outcome::failed(mqi::reason::kUnknownXmitQ);
-  } else {
-    target = manager_.objects().find(where);
-    const std::string& fallback = manager_.settings().default_transmission_queue;
-    bool is_usable = target != nullptr && target->kind == QueueKind::kLocal;
-    if (!is_usable && fallback.empty()) return Outcome::failed(mqi::reason::kUnknownRemoteQMgr);
-    if (!is_usable) {
-      is_default = true;
-      target = manager_.objects().find(fallback);
-      if (target == nullptr) return Outcome::failed(mqi::reason::kUnknownDefXmitQ);
-    }
-  }
-  if (target->kind != QueueKind::kLocal) {
-    return Outcome::failed(is_default ? mqi::reason::kDefXmitQTypeError
-                                      : mqi::reason::kXmitQTypeError);
-  }
-  std::lock_guard lock(target->queue->mutex());
-  if (!target->queue->settings().is_transmission) {
-    return Outcome::failed(is_default ? mqi::reason::kDefXmitQUsageError
-                                      : mqi::reason::kXmitQUsageError);
-  }
-  handle.queue = target->queue;
-  handle.is_remote = true;
-  handle.remote_queue = queue;
-  handle.remote_queue_manager = where;
-  if (handle.object != nullptr && handle.object->kind == QueueKind::kRemote) {
-    handle.default_priority = handle.object->remote.default_priority;
-    handle.default_persistent = handle.object->remote.default_persistent;
-  } else if (handle.object == nullptr) {
-    handle.default_priority = target->queue->settings().default_priority;
-    handle.default_persistent = target->queue->settings().default_persistent;
-  }
-  return Outcome::ok();
 }
 
 Outcome Connection::check_access(const OpenCall& call, const Handle& handle) const {
@@ -283,6 +186,8 @@ void Connection::detach(Handle& handle) {
     if (handle.is_input) {
       --queue.open_input;
       if (handle.is_exclusive) queue.is_exclusive = false;
+      // The last reader has gone and left messages: somebody has to be started for them.
+      queue.reconsider_trigger(effects);
     }
     if ((handle.options & mqi::oo::kBrowse) != 0) --queue.open_browse;
     if ((handle.options & mqi::oo::kOutput) != 0) --queue.open_output;
@@ -344,7 +249,7 @@ Outcome Connection::close(Hobj& id, int32_t options, Done) {
 Outcome Connection::create_dynamic(OpenCall& call, Handle& handle, Done done) {
   constexpr size_t kPrefixMax = 32;
   constexpr size_t kNameMax = 48;
-  std::string name(open_trim(call.dynamic_name));
+  std::string name(trim_name(call.dynamic_name));
   size_t star = name.find('*');
   if (name.empty() ||
       (star != std::string::npos && (star + 1 != name.size() || star > kPrefixMax))) {

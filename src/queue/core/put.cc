@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "queue/core/connection.h"
+#include "queue/core/report.h"
 
 namespace millstream::queue {
 namespace {
@@ -207,25 +208,6 @@ Outcome Connection::fill_descriptor(const Handle& handle, PutCall& call, Message
   return outcome;
 }
 
-namespace {
-
-// MQXQH: where the message goes, and its own descriptor; the message's data follows.
-std::string make_transmission_header(const std::string& queue, const std::string& manager,
-                                     const mqi::MessageDescriptor& md) {
-  std::string out = "XQH ";
-  int32_t version = 1;
-  out.append(reinterpret_cast<const char*>(&version), 4);
-  out += mqi::FixedText<48>(queue).padded();
-  out += mqi::FixedText<48>(manager).padded();
-  std::string descriptor;
-  mqi::encode_message_descriptor(md, descriptor);
-  descriptor[4] = 1;
-  out += std::string_view(descriptor).substr(0, mqi::kMqmd1Bytes);
-  return out;
-}
-
-}  // namespace
-
 Outcome Connection::put_to(Handle& handle, PutCall& call, bool, Done done) {
   if (!manager_.is_running()) return Outcome::failed(mqi::reason::kQMgrStopping);
   if (handle.queue == nullptr) return Outcome::failed(mqi::reason::kNotOpenForOutput);
@@ -244,16 +226,7 @@ Outcome Connection::put_to(Handle& handle, PutCall& call, bool, Done done) {
   message->origin = call.origin;
   message->origin_kind = call.origin_kind;
   if (!call.long_ids.empty()) message->long_ids = std::make_unique<LongIds>(call.long_ids);
-  if (handle.is_remote) {
-    std::string header =
-        make_transmission_header(handle.remote_queue, handle.remote_queue_manager, message->md);
-    message->body = Body::join(header, call.body.view());
-    message->md.format = "MQXMIT";
-    message->md.report = 0;
-    message->md.message_type = mqi::mt::kDatagram;
-    message->md.correlation_id = message->md.message_id;
-    manager_.make_message_id(message->md.message_id);
-  }
+  if (handle.is_remote) wrap_for_transmission(manager_, handle, *message);
   call.resolved_queue = handle.is_remote ? handle.remote_queue : handle.queue->name();
   call.resolved_queue_manager = handle.is_remote ? handle.remote_queue_manager : manager_.name();
   bool in_unit = (call.options & mqi::pmo::kSyncpoint) != 0;
@@ -275,6 +248,8 @@ Outcome Connection::put_message(const QueueRef& queue, MessageRef message, bool 
 Outcome Connection::submit(UnitPut put, bool in_unit, Done done) {
   uint64_t bytes = put.message->body.size();
   bool is_persistent = put.message->is_persistent();
+  MessageRef message = put.message;
+  bool reports = wants_report(message->md.report, ReportKind::kArrival);
   if (in_unit && unit_.count() >= manager_.settings().uncommitted_max) {
     return Outcome::failed(mqi::reason::kSyncpointLimitReached);
   }
@@ -291,7 +266,7 @@ Outcome Connection::submit(UnitPut put, bool in_unit, Done done) {
     if (is_persistent && queue.settings().dynamic == DynamicKind::kTemporary) {
       return Outcome::failed(mqi::reason::kPersistentNotAllowed);
     }
-    if (!in_unit && !is_persistent) {  // nothing to wait for
+    if (!in_unit && !is_persistent && !reports) {  // nothing to wait for
       Effects effects;
       put.index.sequence = queue.next_sequence();
       queue.statistics.last_put_gmt_micros = stamp_hundredths_ * 10'000;
@@ -306,10 +281,12 @@ Outcome Connection::submit(UnitPut put, bool in_unit, Done done) {
     (void)unit_owner();
     unit_.bytes += bytes;
     unit_.puts.push_back(std::move(put));
+    if (reports) add_report(manager_, *message, ReportKind::kArrival, 0, unit_);
     return Outcome::ok();
   }
   UnitOfWork unit;
   unit.puts.push_back(std::move(put));
+  if (reports) add_report(manager_, *message, ReportKind::kArrival, 0, unit);
   auto* operation =
       new CommitOperation(manager_, std::move(unit), options_.executor, std::move(done));
   return operation->run();

@@ -8,9 +8,7 @@ namespace millstream::queue {
 
 void Queue::alter(QueueSettings settings) {
   bool tells = settings.inhibits_get && !settings_.inhibits_get;
-  bool arms = settings.is_triggered && !settings_.is_triggered;
   settings_ = std::move(settings);
-  if (arms) trigger_armed = true;
   if (tells) wake_all();
 }
 
@@ -33,6 +31,7 @@ Outcome Queue::check_put(uint64_t bytes) const {
 
 Slot Queue::publish(const Entry& entry, const GroupPlace* place, Effects& effects) {
   Slot slot = index_.insert(entry);
+  if (entry.expires_gmt_ms != 0) ++expiring;
   if (place != nullptr) places_[entry.sequence] = *place;
   ++statistics.puts;
   if (entry.state == EntryState::kAvailable) offer(slot, effects);
@@ -46,6 +45,7 @@ void Queue::release(Slot slot, Effects& effects) {
 
 void Queue::offer(Slot slot, Effects& effects) {
   Entry& entry = index_.at(slot);
+  if (is_expired(entry)) return expire(slot, effects);
   if (!waiters_.empty() && !settings_.inhibits_get) {
     GroupPlace place = place_of(slot);
     Waiter* waiter = waiters_.take_for(entry, entry.message, place);
@@ -65,6 +65,7 @@ void Queue::lock(Slot slot, uint32_t owner) {
 }
 
 void Queue::leave(Slot slot) {
+  if (index_.at(slot).state == EntryState::kLeaving) return;  // expired
   fix_cursors(slot);
   index_.leave(slot);
   ++leaving_;
@@ -74,6 +75,7 @@ void Queue::erase(Slot slot) {
   Entry& entry = index_.at(slot);
   fix_cursors(slot);
   if (entry.state == EntryState::kLeaving) --leaving_;
+  if (entry.expires_gmt_ms != 0) --expiring;
   if (!places_.empty()) places_.erase(entry.sequence);
   if (!marks_.empty()) marks_.erase(entry.sequence);
   index_.erase(slot);
@@ -132,6 +134,12 @@ GroupPlace Queue::place_of(Slot slot) const {
   return found == places_.end() ? GroupPlace() : found->second;
 }
 
+void Queue::set_place(Sequence sequence, const GroupPlace& place) {
+  if (index_.find(sequence) == kNoSlot) return;
+  places_[sequence] = place;
+  for (Waiter* looker : waiters_.take_lookers(false)) looker->granted(kNoSlot, 0);
+}
+
 bool Queue::is_marked_for(Sequence sequence, uint64_t handle, bool is_cooperative, int64_t at_ns) {
   auto found = marks_.find(sequence);
   if (found == marks_.end()) return false;
@@ -152,7 +160,7 @@ Verdict Queue::verdict(const Matcher& matcher, Slot slot, const Loaded& loaded, 
   if (marker != 0 && !marks_.empty()) {
     constexpr uint64_t kCooperativeBit = 1ull << 63;
     if (is_marked_for(entry.sequence, marker & ~kCooperativeBit, (marker & kCooperativeBit) != 0,
-                      now_ns)) {
+                      clock_.monotonic_ns())) {
       return Verdict::kNo;
     }
   }
@@ -164,10 +172,10 @@ Verdict Queue::verdict(const Matcher& matcher, Slot slot, const Loaded& loaded, 
 }
 
 Queue::Found Queue::find(const Matcher& matcher, Position from, const Loaded& loaded,
-                         uint64_t marker, int64_t now_gmt_ms, Effects& effects) {
+                         uint64_t marker, Effects& effects) {
   if (matcher.message_id_hash != 0 || matcher.correlation_id_hash != 0 ||
       matcher.group_id_hash != 0 || matcher.token != 0) {
-    return find_by_identifier(matcher, from, loaded, marker, now_gmt_ms, effects);
+    return find_by_identifier(matcher, from, loaded, marker, effects);
   }
   bool takes_any = matcher.matches_any() && marker == 0;
   for (int lane = from.lane; lane >= 0; --lane) {
@@ -179,7 +187,7 @@ Queue::Found Queue::find(const Matcher& matcher, Position from, const Loaded& lo
     while (slot != kNoSlot) {
       Entry& entry = index_.at(slot);
       Slot next = entry.next;
-      if (is_expired(entry, now_gmt_ms)) {
+      if (is_expired(entry)) {
         expire(slot, effects);
         slot = next;
         continue;
@@ -193,7 +201,7 @@ Queue::Found Queue::find(const Matcher& matcher, Position from, const Loaded& lo
 }
 
 Queue::Found Queue::find_by_identifier(const Matcher& matcher, Position from, const Loaded& loaded,
-                                       uint64_t marker, int64_t now_gmt_ms, Effects& effects) {
+                                       uint64_t marker, Effects& effects) {
   Slot Entry::* next_in_chain = &Entry::next_by_group_id;
   Slot slot;
   if (matcher.token != 0) {
@@ -225,7 +233,7 @@ Queue::Found Queue::find_by_identifier(const Matcher& matcher, Position from, co
         continue;
       }
     }
-    if (is_expired(entry, now_gmt_ms)) {
+    if (is_expired(entry)) {
       expire(current, effects);
       continue;
     }
@@ -242,36 +250,64 @@ Queue::Found Queue::find_by_identifier(const Matcher& matcher, Position from, co
 void Queue::expire(Slot slot, Effects& effects) {
   Entry& entry = index_.at(slot);
   fix_cursors(slot);
-  Effects::Expired expired{shared_from_this(), entry};
-  if (entry.is_persistent() || (entry.flags & kEntryReportsExpiry) != 0) {
-    // It stays in the index, unseen, until its get is durable or its report is made.
-    index_.leave(slot);
-    ++leaving_;
-    expired.entry = index_.at(slot);
-    if (expired.entry.message != nullptr) expired.entry.message->retain();
-    effects.expired.push_back(std::move(expired));
-    return;
-  }
-  erase(slot);
+  // It stays in the index, unseen, until its get is durable and its report is made.
+  effects.expired.push_back({shared_from_this(), entry.sequence});
+  index_.leave(slot);
+  ++leaving_;
+}
+
+uint32_t Queue::available_from(uint8_t priority) const {
+  uint32_t count = 0;
+  if (settings_.is_fifo) return index_.lane_size(0);
+  for (int lane = priority; lane < kLanes; ++lane) count += index_.lane_size(lane);
+  return count;
 }
 
 void Queue::consider_trigger(const Entry& entry, Effects& effects) {
-  if (entry.priority < settings_.trigger_priority) return;
-  if (settings_.initiation_queue.empty()) return;
+  if (entry.priority < settings_.trigger_priority || settings_.initiation_queue.empty()) return;
   switch (settings_.trigger_type) {
     case TriggerType::kNone:
       return;
     case TriggerType::kFirst:
       if (open_input > 0) return;
-      if (!trigger_armed && now_ns < trigger_quiet_until_ns) return;
+      // From none to one; or after TRIGINT, should the first trigger have been in vain.
+      if (available_from(settings_.trigger_priority) > 1 &&
+          clock_.monotonic_ns() < trigger_again_ns) {
+        return;
+      }
       break;
     case TriggerType::kEvery:
       break;
     case TriggerType::kDepth:
-      if (index_.size() - leaving_ < settings_.trigger_depth) return;
+      if (open_input > 0) return;
+      if (available_from(settings_.trigger_priority) < settings_.trigger_depth) return;
       break;
   }
   effects.triggers.push_back({shared_from_this(), settings_});
+}
+
+void Queue::reconsider_trigger(Effects& effects) {
+  if (!settings_.is_triggered || settings_.initiation_queue.empty() || open_input > 0) return;
+  uint32_t count = available_from(settings_.trigger_priority);
+  bool counts = (settings_.trigger_type == TriggerType::kFirst && count > 0) ||
+                (settings_.trigger_type == TriggerType::kDepth && count >= settings_.trigger_depth);
+  if (counts) effects.triggers.push_back({shared_from_this(), settings_});
+}
+
+Slot Queue::sweep(Slot from, Slot count, int64_t& earliest, Effects& effects) {
+  Slot end = std::min<Slot>(index_.slots(), from + count);
+  int64_t now = clock_.wall_gmt_micros() / 1000;
+  for (Slot slot = from; slot < end; ++slot) {
+    const Entry& entry = index_.at(slot);
+    if (entry.expires_gmt_ms == 0 || entry.state == EntryState::kFree) continue;
+    if (entry.expires_gmt_ms > now) {
+      earliest = std::min(earliest, entry.expires_gmt_ms);
+    } else if (entry.state == EntryState::kAvailable || entry.state == EntryState::kDelayed) {
+      expire(slot, effects);
+      if (index_.size() == 0) return 0;  // the index may have given its memory back
+    }
+  }
+  return end < index_.slots() ? end : 0;
 }
 
 void LockedQueues::add(Queue* queue) {

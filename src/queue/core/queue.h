@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/clock.h"
 #include "queue/core/match.h"
 #include "queue/core/outcome.h"
 #include "queue/core/queue_index.h"
@@ -32,11 +33,10 @@ struct Effects {
     QueueRef queue;
     QueueSettings settings;
   };
-  // An expired message that left: its get is still to be written (when persistent), its report to
-  // be made (when it asked for one).
+  // An expired message that left: its get is still to be written, its report to be made.
   struct Expired {
     QueueRef queue;
-    Entry entry;  // its message's count is ours
+    Sequence sequence;
   };
   std::vector<Trigger> triggers;
   std::vector<Expired> expired;
@@ -73,8 +73,8 @@ struct QueueStatistics {
 
 class Queue : public std::enable_shared_from_this<Queue> {
  public:
-  Queue(QueueId id, std::string name, QueueSettings settings)
-      : id_(id), name_(std::move(name)), settings_(std::move(settings)) {}
+  Queue(QueueId id, std::string name, QueueSettings settings, const base::Clock& clock)
+      : id_(id), name_(std::move(name)), clock_(clock), settings_(std::move(settings)) {}
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
@@ -112,7 +112,17 @@ class Queue : public std::enable_shared_from_this<Queue> {
   // The first message behind `from` in delivery order that matches; of an identifier the first at
   // all. Expired ones on the way leave into `effects`.
   Found find(const Matcher& matcher, Position from, const Loaded& loaded, uint64_t marker,
-             int64_t now_gmt_ms, Effects& effects);
+             Effects& effects);
+  bool is_expired(const Entry& entry) const {
+    return entry.expires_gmt_ms != 0 && entry.expires_gmt_ms <= clock_.wall_gmt_micros() / 1000;
+  }
+  // An expired message leaves; nobody sees it any more.
+  void expire(Slot slot, Effects& effects);
+  // Looks at up to `count` places of the index from `from` on; returns where to go on, 0 at the
+  // end. `earliest`: the earliest expiry seen that has not passed.
+  Slot sweep(Slot from, Slot count, int64_t& earliest, Effects& effects);
+  // A trigger for what is there already: the last reader has closed, or a trigger monitor came.
+  void reconsider_trigger(Effects& effects);
   // With get under cursor, lock and take, cursors of others stay valid.
   void lock(Slot slot, uint32_t owner);
   void leave(Slot slot);
@@ -120,6 +130,8 @@ class Queue : public std::enable_shared_from_this<Queue> {
   void place_cursor(Cursor& cursor, Slot slot);
   void reset_cursor(Cursor& cursor);
   GroupPlace place_of(Slot slot) const;
+  // Of a message that was found at a start; whoever waits for its group looks again.
+  void set_place(Sequence sequence, const GroupPlace& place);
 
   QueueIndex& index() { return index_; }
   const QueueIndex& index() const { return index_; }
@@ -149,25 +161,21 @@ class Queue : public std::enable_shared_from_this<Queue> {
   uint32_t open_output = 0;
   uint32_t open_browse = 0;
   bool is_exclusive = false;
-  int64_t trigger_quiet_until_ns = 0;  // TRIGINT
-  bool trigger_armed = true;           // FIRST: the queue was empty, or nobody serves it
-  uint64_t scan_steps = 0;             // entries looked at, for tests of complexity
-  // Set while the monotonic time matters to marks.
-  int64_t now_ns = 0;
+  int64_t trigger_again_ns = INT64_MAX;  // TRIGINT after the last one a FIRST counts again
+  uint64_t scan_steps = 0;               // entries looked at, for tests of complexity
+  uint32_t expiring = 0;                 // messages that have an expiry
 
  private:
   void consider_trigger(const Entry& entry, Effects& effects);
-  bool is_expired(const Entry& entry, int64_t now_gmt_ms) const {
-    return entry.expires_gmt_ms != 0 && entry.expires_gmt_ms <= now_gmt_ms;
-  }
-  void expire(Slot slot, Effects& effects);
+  uint32_t available_from(uint8_t priority) const;
   Found find_by_identifier(const Matcher& matcher, Position from, const Loaded& loaded,
-                           uint64_t marker, int64_t now_gmt_ms, Effects& effects);
+                           uint64_t marker, Effects& effects);
   Verdict verdict(const Matcher& matcher, Slot slot, const Loaded& loaded, uint64_t marker);
   void fix_cursors(Slot slot);
 
   const QueueId id_;
   const std::string name_;
+  const base::Clock& clock_;
   std::mutex mutex_;
   QueueSettings settings_;
   QueueIndex index_;

@@ -34,7 +34,7 @@ class QueueWorld {
   // As kill -9: what was not durable is lost.
   void crash() {
     sim.drop_all();
-    drop();
+    drop(true);
   }
   void restart() {
     stop();
@@ -125,11 +125,15 @@ class QueueWorld {
   bool is_ok = false;
 
  private:
-  void drop() {
+  void drop(bool is_crash = false) {
     if (a != nullptr) a->abandon();
     if (b != nullptr) b->abandon();
     a = b = nullptr;
-    sim.run_ready();
+    if (is_crash) {
+      sim.drop_all();
+    } else {
+      sim.run_ready();
+    }
     store = nullptr;
     manager = nullptr;
   }

@@ -115,6 +115,7 @@ class QueueIndex {
   void erase(Slot slot);
   void clear();
 
+  Slot slots() const { return used_; }    // places, free ones included
   size_t size() const { return count_; }  // in every state
   Slot head(int lane) const { return heads_[lane].head; }
   Slot tail(int lane) const { return heads_[lane].tail; }

@@ -28,6 +28,8 @@ Status QueueManager::start(Store& store) {
   if (admin_.catalogue().find(objects::ObjectFamily::kQmgr, name()) == nullptr) {
     admin_.define(manager_definition(options_.settings), false, [](objects::AdminResult) {});
   }
+  read_recovered();
+  if (recovered_expiry_ms_ != INT64_MAX) schedule_sweep(recovered_expiry_ms_);
   if (!found_clean_stop_) return {};
   // From here on a stop is unclean until stop() says otherwise.
   UnitOfWork unit;
@@ -37,8 +39,11 @@ Status QueueManager::start(Store& store) {
   return {};
 }
 
-void QueueManager::stop() {
-  if (!is_running_.exchange(false)) return;
+void QueueManager::stop(std::function<void()> done) {
+  if (!is_running_.exchange(false)) {
+    if (done) options_.executor->post(std::move(done));
+    return;
+  }
   std::vector<std::shared_ptr<Connection>> open;
   {
     std::lock_guard lock(connections_mutex_);
@@ -48,13 +53,21 @@ void QueueManager::stop() {
       }
     }
   }
+  // The note of the clean stop is the last thing written: after what the connections leave.
+  auto last = std::shared_ptr<void>(nullptr, [this, done = std::move(done)](void*) {
+    options_.executor->post([this, done] {
+      UnitOfWork unit;
+      unit.records.push_back({static_cast<uint8_t>(RecordKind::kCleanStop), "", "1", false});
+      auto* operation =
+          new CommitOperation(*this, std::move(unit), options_.executor, [done](const Outcome&) {
+            if (done) done();
+          });
+      if (!operation->run().is_pending() && done) done();
+    });
+  });
   for (auto& connection : open) {
-    connection->executor().post([connection] { connection->abandon(); });
+    connection->executor().post([connection, last] { connection->abandon(); });
   }
-  UnitOfWork unit;
-  unit.records.push_back({static_cast<uint8_t>(RecordKind::kCleanStop), "", "1", false});
-  auto* operation = new CommitOperation(*this, std::move(unit), options_.executor, nullptr);
-  (void)operation->run();
 }
 
 void QueueManager::set_settings(QueueManagerSettings settings) {
@@ -102,10 +115,11 @@ Outcome QueueManager::connect(const ConnectOptions& options, std::shared_ptr<Con
 }
 
 bool QueueManager::define_local(std::string_view name, const QueueSettings& settings) {
-  bool is_defined = true;
+  // Refusals come at once, durability later.
+  auto is_defined = std::make_shared<bool>(true);
   admin_.define(local_queue_definition(std::string(name), settings), false,
-                [&](objects::AdminResult result) { is_defined = result.ok(); });
-  return is_defined;
+                [is_defined](objects::AdminResult result) { *is_defined = result.ok(); });
+  return *is_defined;
 }
 
 QueueRef QueueManager::find_queue(std::string_view name) const {
@@ -145,8 +159,11 @@ void QueueManager::publish(const UnitPut& put, Location location, Effects& effec
   message->retain();
   memory_bytes_.fetch_add(message->memory_bytes(), std::memory_order_relaxed);
   bool is_grouped = (entry.flags & kEntryGrouped) != 0;
-  put.queue->now_ns = now_ns();
+  if (entry.expires_gmt_ms != 0) schedule_sweep(entry.expires_gmt_ms);
+  bool is_delayed = message->due_gmt_ms > now_gmt_micros() / 1000;
+  if (is_delayed) entry.state = EntryState::kDelayed;
   Slot slot = put.queue->publish(entry, is_grouped ? &put.place : nullptr, effects);
+  if (is_delayed) schedule_delayed(put.queue, entry.sequence, message->due_gmt_ms);
   if (memory_bytes() > options_.memory_bytes_max && location) {
     // Whoever gets it later reads it back.
     Entry& placed = put.queue->index().at(slot);
@@ -162,23 +179,14 @@ void QueueManager::forget_memory(const Entry& entry) {
 }
 
 void QueueManager::apply(Effects effects) {
-  if (effects.empty()) return;
-  for (Effects::Expired& expired : effects.expired) {
-    UnitOfWork unit;
-    UnitGet get;
-    get.queue = expired.queue;
-    get.sequence = expired.entry.sequence;
-    get.is_persistent = expired.entry.is_persistent();
-    {
-      std::lock_guard lock(expired.queue->mutex());
-      get.slot = expired.queue->index().find(get.sequence);
-      if (expired.entry.message != nullptr) expired.entry.message->release();
-      if (get.slot == kNoSlot) continue;
-    }
-    unit.gets.push_back(std::move(get));
-    auto* operation = new CommitOperation(*this, std::move(unit), options_.executor, nullptr);
-    (void)operation->run();
-  }
+  for (const Effects::Trigger& trigger : effects.triggers) fire(trigger);
+  for (const Effects::Expired& expired : effects.expired) finish_expired(expired);
+}
+
+void QueueManager::run_detached(UnitOfWork unit) {
+  if (unit.empty()) return;
+  auto* operation = new CommitOperation(*this, std::move(unit), options_.executor, nullptr);
+  (void)operation->run();
 }
 
 namespace {
@@ -223,7 +231,7 @@ void QueueManager::back_out(UnitOfWork& unit, UnitOfWork* kept) {
     }
     release(*get.queue, slot, effects);
   }
-  if (!record->redo.backouts.empty() && store_ != nullptr && is_running()) {
+  if (!record->redo.backouts.empty() && store_ != nullptr && !has_failed_) {
     BackoutRecord& pending = *record.release();
     store_->append(pending.redo, pending);
   }
@@ -243,7 +251,7 @@ bool QueueManager::moved(QueueId id, Sequence sequence, Location from, Location 
   return true;
 }
 
-void QueueManager::failed(const base::Error&) {
+void QueueManager::failed(const base::Error& error) {
   std::unordered_set<CommitOperation*> pending;
   {
     std::lock_guard lock(pending_mutex_);
@@ -252,6 +260,7 @@ void QueueManager::failed(const base::Error&) {
   }
   is_running_ = false;
   for (CommitOperation* operation : pending) operation->abandon();
+  if (options_.on_failure) options_.on_failure(error);
 }
 
 void QueueManager::space_changed(bool) {}
@@ -270,6 +279,13 @@ Status QueueManager::message(QueueId id, const IndexEntry& index, Location locat
   if (queue == nullptr) return {};
   Entry entry = make_entry(index, nullptr, location, queue->settings().is_fifo);
   if (!found_clean_stop_) entry.flags |= kEntryRecovered;
+  if ((index.flags & kEntryDelayed) != 0) entry.state = EntryState::kDelayed;
+  if ((index.flags & (kEntryDelayed | kEntryGrouped)) != 0) {
+    to_read_.push_back({queue, index.sequence, location});
+  }
+  if (entry.expires_gmt_ms != 0 && entry.expires_gmt_ms < recovered_expiry_ms_) {
+    recovered_expiry_ms_ = entry.expires_gmt_ms;
+  }
   std::lock_guard lock(queue->mutex());
   Effects effects;
   queue->publish(entry, nullptr, effects);

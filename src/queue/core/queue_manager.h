@@ -13,6 +13,7 @@
 // Thread: any. Connections belong to their executors. The manager outlives its connections' calls.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <unordered_set>
@@ -39,6 +40,8 @@ struct QueueManagerOptions {
   uint64_t unit_bytes_max = 256u << 20;    // of one connection's open unit
   // Who runs channels and listeners, for their status and START and STOP; null: nobody.
   objects::AdminTarget* channels = nullptr;
+  // The store has failed: nothing more will be acknowledged, and the process has to end.
+  std::function<void(const base::Error&)> on_failure;
 };
 
 struct ConnectOptions {
@@ -60,9 +63,10 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   StoreListener& listener() { return *this; }
   RecoveryHandler& recovery() { return *this; }
   Status start(Store& store);
-  // Refuses new calls, tells those who wait (2162), leaves a note that the stop was clean. The
-  // store is closed by its owner after that.
-  void stop();
+  // Refuses new calls, tells those who wait, backs out what is open, and leaves a note that the
+  // stop was clean. `done` is called on the manager's executor when that is durable; nothing is
+  // asked of the store after it, so its owner may close it then.
+  void stop(std::function<void()> done = nullptr);
 
   // 2035 when the user may not connect; 2059 when stopped.
   Outcome connect(const ConnectOptions& options, std::shared_ptr<Connection>& out);
@@ -106,8 +110,9 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   Store& store() { return *store_; }
   base::Executor& executor() { return *options_.executor; }
   const QueueManagerOptions& options() const { return options_; }
-  int64_t now_gmt_micros() const { return options_.executor->clock().wall_gmt_micros(); }
-  int64_t now_ns() const { return options_.executor->clock().monotonic_ns(); }
+  const base::Clock& clock() const { return options_.executor->clock(); }
+  int64_t now_gmt_micros() const { return clock().wall_gmt_micros(); }
+  int64_t now_ns() const { return clock().monotonic_ns(); }
   uint32_t new_owner() { return last_owner_.fetch_add(1, std::memory_order_relaxed) + 1; }
   void make_message_id(mqi::Id& id);
   bool is_running() const { return is_running_.load(std::memory_order_acquire); }
@@ -124,9 +129,11 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   void back_out(UnitOfWork& unit, UnitOfWork* kept);
   // Outside of all locks.
   void apply(Effects effects);
-  // Puts a message that nobody waits for: a report, a trigger, a dead letter. 2085 and so on when
-  // it cannot be.
-  Outcome put_by_manager(std::string_view queue, MessageRef message, std::string_view user);
+  // A unit of the queue manager itself, whose end nobody waits for.
+  void run_detached(UnitOfWork unit);
+  // A trigger monitor may have come to `initiation_queue`.
+  void note_triggering() { has_triggers_.store(true, std::memory_order_relaxed); }
+  void reconsider_triggers(const std::string& initiation_queue);
   uint64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -142,6 +149,13 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   Status heuristic(std::string_view xid, uint8_t outcome) override;
 
   QueueRef queue_by_id(QueueId id) const;
+  void fire(const Effects::Trigger& trigger);
+  void finish_expired(const Effects::Expired& expired);
+  void expire_unread(const QueueRef& queue, Sequence sequence, Location location);
+  void schedule_sweep(int64_t expires_gmt_ms);
+  void sweep();
+  void sweep_queue(std::vector<QueueRef> queues, size_t at, Slot from, int64_t earliest);
+  void schedule_delayed(const QueueRef& queue, Sequence sequence, int64_t due_gmt_ms);
 
   QueueManagerOptions options_;
   Store* store_ = nullptr;
@@ -154,6 +168,21 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   std::vector<std::unique_ptr<const QueueManagerSettings>> all_settings_;  // readers may have any
   mutable std::mutex connections_mutex_;
   std::unordered_map<uint64_t, std::weak_ptr<Connection>> connections_;
+  // Messages that were found whose header says more than the index: when they are due, and where
+  // in a group they stand. They are read after the start.
+  struct ToRead {
+    QueueRef queue;
+    Sequence sequence;
+    Location location;
+  };
+  void read_recovered();
+  std::vector<ToRead> to_read_;
+  int64_t recovered_expiry_ms_ = INT64_MAX;
+  std::atomic<bool> has_triggers_{false};
+  std::mutex sweep_mutex_;  // guards the next three
+  base::Executor::TimerId sweep_timer_ = 0;
+  int64_t sweep_at_ms_ = INT64_MAX;
+  bool is_sweeping_ = false;
   int64_t started_gmt_micros_ = 0;
   bool was_unclean_ = false;
   bool has_records_ = false;
@@ -165,7 +194,7 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   std::string message_id_prefix_;
   std::mutex pending_mutex_;
   std::unordered_set<CommitOperation*> pending_;
-  bool has_failed_ = false;
+  std::atomic<bool> has_failed_{false};
 };
 
 }  // namespace millstream::queue
