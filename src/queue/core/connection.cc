@@ -30,13 +30,14 @@ uint32_t Connection::unit_owner() {
 
 Outcome Connection::begin() {
   if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
-  if (!unit_.empty()) return Outcome::failed(mqi::reason::kUowInProgress);
+  if (!unit_.empty() || !xid_.empty()) return Outcome::failed(mqi::reason::kUowInProgress);
   // No other resource manager takes part: a local unit, as MQBEGIN says with this warning.
   return Outcome::warning(mqi::reason::kNoExternalParticipants);
 }
 
 Outcome Connection::commit(Done done) {
   if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
+  if (!xid_.empty()) return Outcome::failed(mqi::reason::kEnvironmentError);
   if (unit_.rollback_only != 0) {
     (void)back();
     return Outcome::failed(mqi::reason::kBackedOut);
@@ -51,6 +52,7 @@ Outcome Connection::commit(Done done) {
 
 Outcome Connection::back() {
   if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
+  if (!xid_.empty()) return Outcome::failed(mqi::reason::kEnvironmentError);
   UnitOfWork unit = std::exchange(unit_, UnitOfWork());
   manager_.back_out(unit, &unit_);
   show_unit(!unit_.empty());
@@ -59,7 +61,7 @@ Outcome Connection::back() {
 
 Outcome Connection::disconnect(Done done) {
   if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
-  Outcome outcome = commit(std::move(done));
+  Outcome outcome = xid_.empty() ? commit(std::move(done)) : Outcome::ok();
   abandon();
   return outcome;
 }
@@ -73,6 +75,7 @@ void Connection::abandon() {
   UnitOfWork unit = std::exchange(unit_, UnitOfWork());
   for (UnitGet& get : unit.gets) get.skips_backout = false;
   manager_.back_out(unit, nullptr);
+  manager_.branches().abandon(id_);
   for (auto& [id, handle] : handles_) detach(*handle);
   handles_.clear();
   is_open_ = false;

@@ -95,6 +95,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Outcome commit(Done done = nullptr);
   Outcome back();
   Outcome disconnect(Done done = nullptr);
+  // Global transactions: the codes of XA (xa.h), xa::kPending when `done` will be called. Between
+  // start and end everything under syncpoint belongs to the branch; commit() gives 2012.
+  int32_t xa_start(std::string_view xid, int32_t flags);
+  int32_t xa_end(std::string_view xid, int32_t flags);
+  int32_t xa_prepare(std::string_view xid, XaDone done = nullptr);
+  int32_t xa_commit(std::string_view xid, bool is_one_phase, XaDone done = nullptr);
+  int32_t xa_rollback(std::string_view xid, XaDone done = nullptr);
+  int32_t xa_forget(std::string_view xid, XaDone done = nullptr);
+  std::vector<std::string> xa_recover() const;
   void abandon();
 
   QueueManager& manager() { return manager_; }
@@ -154,6 +163,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   uint64_t id_ = 0;
   bool is_open_ = true;
   UnitOfWork unit_;
+  std::string xid_;  // of the branch that it is
   Hobj last_handle_ = 0;
   std::unordered_map<Hobj, HandleRef> handles_;
   std::unordered_map<GetCall*, std::shared_ptr<GetOperation>> waiting_;

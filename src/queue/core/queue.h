@@ -38,9 +38,16 @@ struct Effects {
     QueueRef queue;
     Sequence sequence;
   };
+  // A message whose header says more than the index: when it is due, where in a group it stands.
+  struct Read {
+    QueueRef queue;
+    Sequence sequence;
+    Location location;
+  };
+  std::vector<Read> reads;
   std::vector<Trigger> triggers;
   std::vector<Expired> expired;
-  bool empty() const { return triggers.empty() && expired.empty(); }
+  bool empty() const { return triggers.empty() && expired.empty() && reads.empty(); }
 };
 
 // A browse cursor. Registered with the queue while it is placed.

@@ -9,7 +9,7 @@
 namespace millstream::queue {
 
 QueueManager::QueueManager(QueueManagerOptions options)
-    : options_(std::move(options)), admin_(*this) {
+    : options_(std::move(options)), admin_(*this), branches_(*this) {
   set_settings(options_.settings);
   MS_ASSERT(options_.executor != nullptr && options_.random != nullptr);
   // "AMQ ", 12 characters of the name, then 8 bytes that are unique: an epoch and a count.
@@ -28,7 +28,7 @@ Status QueueManager::start(Store& store) {
   if (admin_.catalogue().find(objects::ObjectFamily::kQmgr, name()) == nullptr) {
     admin_.define(manager_definition(options_.settings), false, [](objects::AdminResult) {});
   }
-  read_recovered();
+  read_headers(std::exchange(to_read_, {}));
   if (recovered_expiry_ms_ != INT64_MAX) schedule_sweep(recovered_expiry_ms_);
   if (!found_clean_stop_) return {};
   // From here on a stop is unclean until stop() says otherwise.
@@ -154,6 +154,14 @@ void QueueManager::end_pending(CommitOperation& operation) {
 
 void QueueManager::publish(const UnitPut& put, Location location, Effects& effects) {
   if (put.queue->is_deleted()) return;
+  if (!put.message) {  // prepared before a restart, and never read
+    Entry stored = make_entry(put.index, nullptr, location, put.queue->settings().is_fifo);
+    if ((stored.flags & kEntryDelayed) != 0) stored.state = EntryState::kDelayed;
+    put.queue->publish(stored, nullptr, effects);
+    bool is_read = (stored.flags & (kEntryDelayed | kEntryGrouped)) != 0;
+    if (is_read) effects.reads.push_back({put.queue, stored.sequence, location});
+    return;
+  }
   Message* message = put.message.get();
   Entry entry = make_entry(put.index, message, location, put.queue->settings().is_fifo);
   message->retain();
@@ -181,6 +189,7 @@ void QueueManager::forget_memory(const Entry& entry) {
 void QueueManager::apply(Effects effects) {
   for (const Effects::Trigger& trigger : effects.triggers) fire(trigger);
   for (const Effects::Expired& expired : effects.expired) finish_expired(expired);
+  if (!effects.reads.empty()) read_headers(std::move(effects.reads));
 }
 
 void QueueManager::run_detached(UnitOfWork unit) {
@@ -213,7 +222,9 @@ void QueueManager::back_out(UnitOfWork& unit, UnitOfWork* kept) {
   for (const UnitGet& get : unit.gets) queues.add(get.queue.get());
   Effects effects;
   queues.lock();
-  for (const UnitPut& put : unit.puts) put.queue->unreserve();
+  for (const UnitPut& put : unit.puts) {
+    if (!put.queue->is_deleted()) put.queue->unreserve();
+  }
   for (UnitGet& get : unit.gets) {
     Slot slot = get.queue->index().find(get.sequence);
     if (slot == kNoSlot) continue;  // cleared by an administrator meanwhile
@@ -281,7 +292,7 @@ Status QueueManager::message(QueueId id, const IndexEntry& index, Location locat
   if (!found_clean_stop_) entry.flags |= kEntryRecovered;
   if ((index.flags & kEntryDelayed) != 0) entry.state = EntryState::kDelayed;
   if ((index.flags & (kEntryDelayed | kEntryGrouped)) != 0) {
-    to_read_.push_back({queue, index.sequence, location});
+    to_read_.push_back(Effects::Read{queue, index.sequence, location});
   }
   if (entry.expires_gmt_ms != 0 && entry.expires_gmt_ms < recovered_expiry_ms_) {
     recovered_expiry_ms_ = entry.expires_gmt_ms;
@@ -300,7 +311,22 @@ Status QueueManager::sequence(QueueId id, Sequence highest) {
   return {};
 }
 
-Status QueueManager::prepared(const RedoUnit&, std::span<const Location>) { return {}; }
-Status QueueManager::heuristic(std::string_view, uint8_t) { return {}; }
+Status QueueManager::prepared(const RedoUnit& unit, std::span<const Location> puts) {
+  branches_.recovered(unit, puts);
+  return {};
+}
+
+Status QueueManager::heuristic(std::string_view xid, uint8_t outcome) {
+  branches_.recovered_heuristic(xid, outcome);
+  return {};
+}
+
+QueueRef QueueManager::lost_queue() {
+  if (lost_queue_ == nullptr) {
+    lost_queue_ = std::make_shared<Queue>(0, "", QueueSettings(), clock());
+    lost_queue_->mark_deleted();
+  }
+  return lost_queue_;
+}
 
 }  // namespace millstream::queue

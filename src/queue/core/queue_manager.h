@@ -25,6 +25,7 @@
 #include "queue/core/object_admin.h"
 #include "queue/core/object_table.h"
 #include "queue/core/unit_of_work.h"
+#include "queue/core/xa.h"
 #include "queue/store/store.h"
 
 namespace millstream::queue {
@@ -97,6 +98,11 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   // Whether the last stop was not clean: what was found may have been delivered before.
   bool was_unclean() const { return was_unclean_; }
 
+  XaBranches& branches() { return branches_; }
+  QueueRef queue_by_id(QueueId id) const;
+  // Stands for queues that a prepared unit found at a start knows and nobody else does.
+  QueueRef lost_queue();
+
   // --- for ObjectAdmin ---
   void set_settings(QueueManagerSettings settings);
   void add_queue(const QueueRef& queue);
@@ -148,7 +154,6 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   Status prepared(const RedoUnit& unit, std::span<const Location> puts) override;
   Status heuristic(std::string_view xid, uint8_t outcome) override;
 
-  QueueRef queue_by_id(QueueId id) const;
   void fire(const Effects::Trigger& trigger);
   void finish_expired(const Effects::Expired& expired);
   void expire_unread(const QueueRef& queue, Sequence sequence, Location location);
@@ -163,20 +168,15 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   mutable std::shared_mutex ids_mutex_;
   std::unordered_map<QueueId, QueueRef> by_id_;
   ObjectAdmin admin_;
+  XaBranches branches_;
+  QueueRef lost_queue_;
   std::atomic<const QueueManagerSettings*> settings_{nullptr};
   std::mutex settings_mutex_;
   std::vector<std::unique_ptr<const QueueManagerSettings>> all_settings_;  // readers may have any
   mutable std::mutex connections_mutex_;
   std::unordered_map<uint64_t, std::weak_ptr<Connection>> connections_;
-  // Messages that were found whose header says more than the index: when they are due, and where
-  // in a group they stand. They are read after the start.
-  struct ToRead {
-    QueueRef queue;
-    Sequence sequence;
-    Location location;
-  };
-  void read_recovered();
-  std::vector<ToRead> to_read_;
+  void read_headers(std::vector<Effects::Read> reads);
+  std::vector<Effects::Read> to_read_;
   int64_t recovered_expiry_ms_ = INT64_MAX;
   std::atomic<bool> has_triggers_{false};
   std::mutex sweep_mutex_;  // guards the next three

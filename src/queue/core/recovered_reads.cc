@@ -22,8 +22,8 @@ class RecoveredRead final : public ReadDone {
 
 }  // namespace
 
-void QueueManager::read_recovered() {
-  for (ToRead& read : std::exchange(to_read_, {})) {
+void QueueManager::read_headers(std::vector<Effects::Read> reads) {
+  for (Effects::Read& read : reads) {
     auto* done = new RecoveredRead([this, read](MessageRef message) {
       bool is_delayed = message->due_gmt_ms != 0;
       {

@@ -69,28 +69,32 @@ void CommitOperation::lock(LockedQueues& queues) const {
 Outcome CommitOperation::run(RedoKind kind, std::string_view xid) {
   std::unique_ptr<CommitOperation> self(this);
   bool is_persistent = kind != RedoKind::kCommit || unit_.is_persistent();
-  if (is_persistent) {
-    xid_ = xid;
+  if (is_persistent && kind != RedoKind::kCommitPrepared) {
     headers_.reserve(unit_.puts.size());
     for (const UnitPut& put : unit_.puts) {
       headers_.emplace_back();
       if (put.message->is_persistent()) encode_message_header(*put.message, headers_.back());
     }
   }
+  xid_ = xid;
   LockedQueues queues;  // not a member: the object may be gone before they are unlocked
   lock(queues);
-  for (UnitPut& put : unit_.puts) put.index.sequence = put.queue->next_sequence();
+  if (kind != RedoKind::kPrepare) {
+    for (UnitPut& put : unit_.puts) put.index.sequence = put.queue->next_sequence();
+  }
   if (!is_persistent) {
     publish({});
     queues.unlock();
     manager_.apply(std::move(effects_));
     return Outcome::ok();
   }
-  for (const UnitGet& get : unit_.gets) get.queue->leave(get.slot);
+  if (kind != RedoKind::kPrepare) {
+    for (const UnitGet& get : unit_.gets) get.queue->leave(get.slot);
+  }
   build(kind);
   if (!manager_.begin_pending(*this)) {
     queues.unlock();
-    return Outcome::failed(mqi::reason::kQMgrStopping);
+    return Outcome::failed(mqi::reason::kConnectionBroken);
   }
   self.release();
   // Under the locks: the order of the journal is the order on the queues.
@@ -106,6 +110,20 @@ bool CommitOperation::is_stored(const UnitPut& put) const {
 void CommitOperation::build(RedoKind kind) {
   redo_.kind = kind;
   redo_.xid = xid_;
+  if (kind == RedoKind::kCommitPrepared) {
+    for (const UnitPut& put : unit_.puts) {
+      if (put.is_stored) redo_.prepared_sequences.push_back(put.index.sequence);
+    }
+  } else {
+    build_content();
+  }
+  for (const UnitRecord& r : unit_.records) {
+    redo_.records.push_back({r.kind, r.key, r.value, r.is_erased});
+  }
+  redo_.clears = unit_.clears;
+}
+
+void CommitOperation::build_content() {
   for (size_t i = 0; i < unit_.puts.size(); ++i) {
     UnitPut& put = unit_.puts[i];
     if (!is_stored(put)) continue;
@@ -117,10 +135,6 @@ void CommitOperation::build(RedoKind kind) {
     if (!get.is_persistent || get.queue->is_deleted()) continue;
     redo_.gets.push_back({get.queue->id(), get.sequence, get.queue->index().at(get.slot).location});
   }
-  for (const UnitRecord& r : unit_.records) {
-    redo_.records.push_back({r.kind, r.key, r.value, r.is_erased});
-  }
-  redo_.clears = unit_.clears;
 }
 
 void CommitOperation::publish(std::span<const Location> locations) {
@@ -135,7 +149,7 @@ void CommitOperation::publish(std::span<const Location> locations) {
   for (UnitPut& put : unit_.puts) {
     Location location;
     if (put.is_stored) location = locations[next_location++];
-    put.queue->unreserve();
+    if (!put.queue->is_deleted()) put.queue->unreserve();
     put.queue->statistics.last_put_gmt_micros = now;
     manager_.publish(put, location, effects_);
   }
@@ -144,6 +158,14 @@ void CommitOperation::publish(std::span<const Location> locations) {
 void CommitOperation::durable(std::span<const Location> puts) {
   std::unique_ptr<CommitOperation> self(this);
   manager_.end_pending(*this);
+  if (redo_.kind == RedoKind::kPrepare) {
+    size_t next_location = 0;
+    for (UnitPut& put : unit_.puts) {
+      if (put.is_stored) put.location = puts[next_location++];
+    }
+    if (prepared_) prepared_(std::move(unit_));
+    return finish(Outcome::ok());
+  }
   LockedQueues queues;
   lock(queues);
   publish(puts);

@@ -25,6 +25,7 @@ struct UnitPut {
   IndexEntry index;  // its sequence is given at commit
   GroupPlace place;
   bool is_stored = false;  // by append(); then durable() has a location for it
+  Location location;       // of a prepared one; its message may be null then
 };
 
 struct UnitGet {
@@ -67,12 +68,16 @@ class CommitOperation final : public Pending {
   // itself in either case.
   Outcome run(RedoKind kind = RedoKind::kCommit, std::string_view xid = {});
   void durable(std::span<const Location> puts) override;
+  // Of a prepare: gets the unit back when it is durable, before `done`.
+  void set_prepared(std::function<void(UnitOfWork)> prepared) { prepared_ = std::move(prepared); }
+  void set_heuristic(uint8_t outcome) { redo_.outcome = outcome; }
   // The store has failed: nobody knows what became of it.
   void abandon();
 
  private:
   void lock(LockedQueues& queues) const;
   void build(RedoKind kind);
+  void build_content();
   bool is_stored(const UnitPut& put) const;
   void publish(std::span<const Location> locations);
   void finish(const Outcome& outcome);
@@ -81,6 +86,7 @@ class CommitOperation final : public Pending {
   UnitOfWork unit_;
   base::Executor* executor_;
   Done done_;
+  std::function<void(UnitOfWork)> prepared_;
   RedoUnit redo_;
   std::string xid_;
   std::vector<std::string> headers_;
