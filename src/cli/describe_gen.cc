@@ -1694,6 +1694,30 @@ constexpr Topic kTopics[] = {
      "The listener goes on with its {0} as of the start; the change holds when the server starts again.\n"
      "\n"
      "Warning, found while loading. Ports, addresses and CORS settings do not change while the server runs; keys, certificates and what clients must show do.\n"},
+    {"error", "MS2036", "'{0}' cannot be the name of a queue manager.",
+     "'{0}' cannot be the name of a queue manager.\n"
+     "\n"
+     "Error, found while loading. A name has up to 48 letters, digits and . / _ % - : characters. Rename the folder below qmgrs/ or correct defaultQueueManager.\n"},
+    {"error", "MS2037", "{0}: {1} of {2} commands failed on the queue manager '{3}'.{4}",
+     "{0}: {1} of {2} commands failed on the queue manager '{3}'.{4}\n"
+     "\n"
+     "Error, found while loading. Correct the commands named; the script runs again at the next start, and what it defined before stays.\n"},
+    {"error", "MS2038", "'{0}' is one .mqsc file too many; the limit is {1}.",
+     "'{0}' is one .mqsc file too many; the limit is {1}.\n"
+     "\n"
+     "Error, found while loading. Give the folders that hold the projects, not one far above them.\n"},
+    {"error", "MS2039", "'{0}' was applied to the queue manager {1}, with what its commands answered.",
+     "'{0}' was applied to the queue manager {1}, with what its commands answered.\n"
+     "\n"
+     "Info, a line of the log. Nothing to do: a script runs once a content.\n"},
+    {"error", "MS2040", "The queue manager '{0}', which {1} asks for, has no place for its messages.",
+     "The queue manager '{0}', which {1} asks for, has no place for its messages.\n"
+     "\n"
+     "Error, found while loading. Give --work-dir FOLDER; the messages are in FOLDER/qmgrs/.\n"},
+    {"error", "MS2041", "A queue manager cannot keep its promises any more, and the server ends at once: {0}",
+     "A queue manager cannot keep its promises any more, and the server ends at once: {0}\n"
+     "\n"
+     "Error, a line of the log. Nothing that was acknowledged is lost. Repair what the error names (a disk, its space or its rights) and start the server again; it recovers by itself.\n"},
     {"error", "MS2046", "The options of a get say more than one thing about message properties: {0}.",
      "The options of a get say more than one thing about message properties: {0}.\n"
      "\n"
@@ -1858,6 +1882,26 @@ constexpr Topic kTopics[] = {
      "'{0}' in the stored definition of '{1}' is not known.\n"
      "\n"
      "Error, found while loading. A newer program has written the data directory. Run that one.\n"},
+    {"error", "MS2570", "{0} is refused. {1}",
+     "{0} is refused. {1}\n"
+     "\n"
+     "Error, a line of the log. A line of MQSC output: the command or value is known, but has no meaning here. The reference of MQSC commands tells what there is instead.\n"},
+    {"error", "MS2571", "{0}({1}) is there already, as it is defined.",
+     "{0}({1}) is there already, as it is defined.\n"
+     "\n"
+     "Info, a line of the log. A line of MQSC output, when a .mqsc file of a project is applied.\n"},
+    {"error", "MS2572", "{0} messages moved.",
+     "{0} messages moved.\n"
+     "\n"
+     "Info, a line of the log. A line of MQSC output after MOVE QLOCAL.\n"},
+    {"error", "MS2574", "That the script was applied cannot be remembered ({0}).",
+     "That the script was applied cannot be remembered ({0}).\n"
+     "\n"
+     "Error, a line of the log. The script did run; it will run again at the next start. The reason code says why it could not be stored.\n"},
+    {"error", "MS2575", "The definitions of a new queue manager cannot be made: {0}",
+     "The definitions of a new queue manager cannot be made: {0}\n"
+     "\n"
+     "Error, found while loading. Look at the messages before; a full disk is the usual reason.\n"},
     {"error", "MS2600", "The header of a stored message cannot be read: {0}.",
      "The header of a stored message cannot be read: {0}.\n"
      "\n"
@@ -1890,6 +1934,14 @@ constexpr Topic kTopics[] = {
      "User '{0}' from {1} was refused: {2}.\n"
      "\n"
      "Error, SecurityException. Check name and password. After several failures the server waits before it looks at the next attempt.\n"},
+    {"error", "MS2656", "The file of users {0} cannot be used; line {1}: {2}.",
+     "The file of users {0} cannot be used; line {1}: {2}.\n"
+     "\n"
+     "Error, SecurityException. Restore it from a backup, or remove it: the next start makes a first user again.\n"},
+    {"error", "MS2657", "{0}: {1} users were changed.",
+     "{0}: {1} users were changed.\n"
+     "\n"
+     "Info, a line of the log. The file of users was replaced, by the command millstream user or by hand, and counts from now on.\n"},
     {"error", "MS2751", "The test has no back end for {0} {1}.",
      "The test has no back end for {0} {1}.\n"
      "\n"

@@ -153,6 +153,13 @@ struct AlterJob : std::enable_shared_from_this<AlterJob> {
     if (!is_alter) {
       lines = differences(*seen, changed);
       if (lines.empty()) return reply(unchanged());
+      for (const AttributeSpec* spec : set) {
+        if (!spec->has(objects::kDefineOnly)) continue;
+        if (attribute_clause(*spec, *seen) == attribute_clause(*spec, changed)) continue;
+        return reply(refusal(std::string(type_spec(type).keyword) + "(" + name + ")",
+                             std::string(spec->keyword) +
+                                 " can only be set when it is defined; delete the object first."));
+      }
     }
     auto self = shared_from_this();
     context.target.alter(

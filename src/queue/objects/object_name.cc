@@ -1,6 +1,7 @@
 #include "queue/objects/object_name.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace millstream::queue::objects {
 namespace {
@@ -30,40 +31,14 @@ bool matches_qualifier(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-std::string_view take_qualifier(std::string_view& rest, bool& is_last) {
-  size_t dot = rest.find('.');
-  is_last = dot == std::string_view::npos;
-  std::string_view head = rest.substr(0, dot);
-  rest = is_last ? std::string_view() : rest.substr(dot + 1);
-  return head;
-}
-
-// `depth` is bounded by the qualifiers of a profile of at most kProfileNameMax characters.
-bool matches_qualifiers(std::string_view pattern, bool has_pattern, std::string_view text,
-                        bool has_text, int depth) {
-  if (depth > static_cast<int>(kProfileNameMax) + 1) return false;
-  while (has_pattern) {
-    bool is_last = false;
-    std::string_view head = take_qualifier(pattern, is_last);
-    if (head == "**") {
-      if (is_last) return true;
-      std::string_view rest = text;
-      bool has_rest = has_text;
-      while (true) {
-        if (matches_qualifiers(pattern, true, rest, has_rest, depth + 1)) return true;
-        if (!has_rest) return false;
-        bool was_last = false;
-        take_qualifier(rest, was_last);
-        has_rest = !was_last;
-      }
-    }
-    if (!has_text) return false;
-    bool text_last = false;
-    if (!matches_qualifier(head, take_qualifier(text, text_last))) return false;
-    has_pattern = !is_last;
-    has_text = !text_last;
+std::vector<std::string_view> split_qualifiers(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (true) {
+    size_t dot = text.find('.');
+    out.push_back(text.substr(0, dot));
+    if (dot == std::string_view::npos) return out;
+    text.remove_prefix(dot + 1);
   }
-  return !has_text;
 }
 
 int wildness(std::string_view s, size_t at) {
@@ -100,8 +75,26 @@ bool matches_generic(std::string_view pattern, std::string_view name) {
   return name.substr(0, pattern.size() - 1) == pattern.substr(0, pattern.size() - 1);
 }
 
+// As for characters: one step back to the last `**`, never further.
 bool matches_profile(std::string_view profile, std::string_view name) {
-  return matches_qualifiers(profile, true, name, true, 0);
+  std::vector<std::string_view> patterns = split_qualifiers(profile);
+  std::vector<std::string_view> texts = split_qualifiers(name);
+  size_t p = 0, t = 0, star = SIZE_MAX, star_text = 0;
+  while (t < texts.size()) {
+    if (p < patterns.size() && patterns[p] == "**") {
+      star = p++;
+      star_text = t;
+    } else if (p < patterns.size() && matches_qualifier(patterns[p], texts[t])) {
+      ++p, ++t;
+    } else if (star != SIZE_MAX) {
+      p = star + 1;
+      t = ++star_text;
+    } else {
+      return false;
+    }
+  }
+  while (p < patterns.size() && patterns[p] == "**") ++p;
+  return p == patterns.size();
 }
 
 bool is_more_specific(std::string_view a, std::string_view b) {
