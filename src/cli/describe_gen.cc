@@ -1694,6 +1694,30 @@ constexpr Topic kTopics[] = {
      "The listener goes on with its {0} as of the start; the change holds when the server starts again.\n"
      "\n"
      "Warning, found while loading. Ports, addresses and CORS settings do not change while the server runs; keys, certificates and what clients must show do.\n"},
+    {"error", "MS2036", "'{0}' cannot be the name of a queue manager.",
+     "'{0}' cannot be the name of a queue manager.\n"
+     "\n"
+     "Error, found while loading. A name has up to 48 letters, digits and . / _ % - : characters. Rename the folder below qmgrs/ or correct defaultQueueManager.\n"},
+    {"error", "MS2037", "{0}: {1} of {2} commands failed on the queue manager '{3}'.{4}",
+     "{0}: {1} of {2} commands failed on the queue manager '{3}'.{4}\n"
+     "\n"
+     "Error, found while loading. Correct the commands named; the script runs again at the next start, and what it defined before stays.\n"},
+    {"error", "MS2038", "'{0}' is one .mqsc file too many; the limit is {1}.",
+     "'{0}' is one .mqsc file too many; the limit is {1}.\n"
+     "\n"
+     "Error, found while loading. Give the folders that hold the projects, not one far above them.\n"},
+    {"error", "MS2039", "'{0}' was applied to the queue manager {1}, with what its commands answered.",
+     "'{0}' was applied to the queue manager {1}, with what its commands answered.\n"
+     "\n"
+     "Info, a line of the log. Nothing to do: a script runs once a content.\n"},
+    {"error", "MS2040", "The queue manager '{0}', which {1} asks for, has no place for its messages.",
+     "The queue manager '{0}', which {1} asks for, has no place for its messages.\n"
+     "\n"
+     "Error, found while loading. Give --work-dir FOLDER; the messages are in FOLDER/qmgrs/.\n"},
+    {"error", "MS2041", "A queue manager cannot keep its promises any more, and the server ends at once: {0}",
+     "A queue manager cannot keep its promises any more, and the server ends at once: {0}\n"
+     "\n"
+     "Error, a line of the log. Nothing that was acknowledged is lost. Repair what the error names (a disk, its space or its rights) and start the server again; it recovers by itself.\n"},
     {"error", "MS2046", "The options of a get say more than one thing about message properties: {0}.",
      "The options of a get say more than one thing about message properties: {0}.\n"
      "\n"
@@ -1878,6 +1902,10 @@ constexpr Topic kTopics[] = {
      "The definitions of a new queue manager cannot be made: {0}\n"
      "\n"
      "Error, found while loading. Look at the messages before; a full disk is the usual reason.\n"},
+    {"error", "MS2576", "Listener {0} is not active.",
+     "Listener {0} is not active.\n"
+     "\n"
+     "Warning, a line of the log. A line of MQSC output: what is to be stopped does not run. The command counts as done.\n"},
     {"error", "MS2600", "The header of a stored message cannot be read: {0}.",
      "The header of a stored message cannot be read: {0}.\n"
      "\n"

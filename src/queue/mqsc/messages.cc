@@ -84,11 +84,11 @@ std::string known_failure(int32_t reason, const std::string& object, bool is_cha
     case o::kListenerRunning:
       return "AMQ8730I: Listener " + object + " is already active.";
     case o::kListenerNotRunning:
-      return "AMQ8733E: Listener " + object + " is not active.";
+      return "MS2576W: Listener " + object + " is not active.";
     case o::kServiceRunning:
       return "AMQ8736I: Service " + object + " is already active.";
     case o::kServiceNotRunning:
-      return "AMQ8738I: Service " + object + " is not active.";
+      return "MS2576W: Service " + object + " is not active.";
     case o::kChannelNotActive:
       return "AMQ9533W: Channel " + object + " is not active.";
     case r::kQMgrNotAvailable:

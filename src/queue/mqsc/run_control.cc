@@ -134,17 +134,22 @@ void run_control(const RunContext& context, CommandPtr command, Reply reply) {
   std::string what = std::string(spec.verb) + " " + std::string(spec.object);
   bool is_channel = row->object == ControlObject::kChannel;
   std::string name = command->name.text;
-  context.target.control(std::move(request),
-                         [reply, row, what, name, is_channel](objects::AdminResult result) {
-                           if (result.ok()) return reply(success(row->done));
-                           if (result.reason == objects::reason::kUnsupported) {
-                             std::string why;
-                             for (const std::string& insert : result.inserts)
-                               why += (why.empty() ? "" : " ") + insert;
-                             return reply(refusal(what, why));
-                           }
-                           reply(failure(result, name, is_channel));
-                         });
+  context.target.control(
+      std::move(request), [reply, row, what, name, is_channel](objects::AdminResult result) {
+        if (result.ok()) return reply(success(row->done));
+        if (result.reason == objects::reason::kUnsupported) {
+          std::string why;
+          for (const std::string& insert : result.inserts) why += (why.empty() ? "" : " ") + insert;
+          return reply(refusal(what, why));
+        }
+        CommandResponse response = failure(result, name, is_channel);
+        // What is to be stopped and does not run is as it was wanted.
+        bool is_stopped = row->verb == ControlVerb::kStop &&
+                          (result.reason == objects::reason::kListenerNotRunning ||
+                           result.reason == objects::reason::kServiceNotRunning);
+        if (is_stopped) response.completion = 1;
+        reply(std::move(response));
+      });
 }
 
 }  // namespace millstream::queue::mqsc
