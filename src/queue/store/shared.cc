@@ -61,10 +61,10 @@ void StoreShared::wake_checkpoint_at(int64_t deadline_ns) {
 }
 
 Status StoreShared::failure(const std::string& file, uint64_t offset, Status cause) {
-  return base::wrap_error(
-      base::make_error(errors::kStoreFailed,
-                       {file, static_cast<int64_t>(offset), cause.error().text}),
-      std::move(cause));
+  // One after the other: arguments of one call have no order.
+  Status outer = base::make_error(errors::kStoreFailed,
+                                  {file, static_cast<int64_t>(offset), cause.error().text});
+  return base::wrap_error(std::move(outer), std::move(cause));
 }
 
 }  // namespace millstream::queue::store
