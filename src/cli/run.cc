@@ -28,12 +28,18 @@ int admin_port_of(std::string_view text) {
 
 server::ServerOptions options_of(const base::ParsedFlags& flags) {
   server::ServerOptions options;
-  options.deployment.paths = flags.arguments();
+  for (const std::string& path : flags.arguments()) {
+    options.script_paths.push_back(path);
+    if (!server::is_mqsc_file(path)) options.deployment.paths.push_back(path);
+  }
+  options.queue_manager = flags.text("qmgr");
+  options.is_buffered = flags.is_on("buffered");
+  options.is_dev = flags.is_on("dev");
   options.deployment.work_folder = flags.text("work-dir");
   for (std::string_view file : flags.all("overrides")) {
     options.deployment.override_files.emplace_back(file);
   }
-  options.host = flags.text("host");
+  options.host = flags.is_on("dev") ? "127.0.0.1" : flags.text("host");
   if (flags.has("https-port")) {
     options.https_port = static_cast<int>(flags.integer("https-port"));
   }
@@ -141,6 +147,20 @@ std::vector<base::FlagSpec> listening_flags() {
 std::vector<base::FlagSpec> run_flags() {
   std::vector<base::FlagSpec> flags = listening_flags();
   const base::FlagSpec others[] = {
+      {.name = "qmgr",
+       .value_name = "NAME",
+       .help =
+           "Have this queue manager, the default one, in the work directory; it is made when it "
+           "is not there. Without: defaultQueueManager of server.conf.yaml, else QM1 when there "
+           "are .mqsc files or it is there already."},
+      {.name = "dev",
+       .help = "For development: listen on the loopback address only, where every caller may do "
+               "everything with the queue managers.",
+       .kind = base::FlagKind::kSwitch},
+      {.name = "buffered",
+       .help = "Let queue managers write through the file cache with fdatasync, where the work "
+               "directory cannot do direct I/O.",
+       .kind = base::FlagKind::kSwitch},
       {.name = "cores",
        .value_name = "N",
        .help = "Reactor threads. Default: one a core of the machine.",
@@ -218,7 +238,7 @@ const base::CommandSpec& run_command() {
 
 int run_run(const base::ParsedFlags& flags) {
   const server::ServerOptions options = options_of(flags);
-  if (options.deployment.paths.empty() && options.deployment.work_folder.empty()) {
+  if (flags.arguments().empty() && options.deployment.work_folder.empty()) {
     std::fprintf(stderr, "Give at least one PATH, or --work-dir.\n\n%s",
                  base::command_help({.name = "millstream"}, run_command()).c_str());
     return 2;

@@ -57,5 +57,13 @@ inline constexpr base::ErrorCode kDefaultSecurityProfile{"MS2032", 2032, base::E
     "{0} names the security profile '{1}' for all flows, which is not supported."};
 inline constexpr base::ErrorCode kListenerStays{"MS2033", 2033, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
     "The listener goes on with its {0} as of the start; the change holds when the server starts again."};
+inline constexpr base::ErrorCode kQueueManagerName{"MS2036", 2036, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' cannot be the name of a queue manager."};
+inline constexpr base::ErrorCode kScriptFailed{"MS2037", 2037, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "{0}: {1} of {2} commands failed on the queue manager '{3}'.{4}"};
+inline constexpr base::ErrorCode kTooManyScripts{"MS2038", 2038, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "'{0}' is one .mqsc file too many; the limit is {1}."};
+inline constexpr base::ErrorCode kQueueManagerNeedsFolder{"MS2040", 2040, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The queue manager '{0}', which {1} asks for, has no place for its messages."};
 
 }  // namespace millstream::server::errors

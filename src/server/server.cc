@@ -42,11 +42,21 @@ std::string reason_of(const base::Error& error) {
   return why;
 }
 
+// A work directory that is named and not there yet is made, as `millstream create-workdir` does.
+Status make_work_folder(const std::string& folder) {
+  if (folder.empty()) return {};
+  const io::PathKind kind = io::path_kind(folder);
+  const bool is_empty = kind == io::PathKind::kFolder && MS_TRY(io::list_folder(folder)).empty();
+  if (kind != io::PathKind::kMissing && !is_empty) return {};
+  return io::make_folders(io::join_path(folder, "run"));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
                                               base::Diagnostics& diagnostics) {
   raise_descriptor_limit();
+  MS_TRY(make_work_folder(options.deployment.work_folder));
   std::unique_ptr<Server> server(new Server);
   server->services_.set_registry(&server->listener_);
   server->flow_services_.add_to(server->services_);
@@ -54,6 +64,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
   server->services_.set<flow::TraceSink>(&server->hub_);
   if (options.hooks && options.hooks->add_services) options.hooks->add_services(server->services_);
   MS_TRY(server->start_applications(options, diagnostics));
+  MS_TRY(server->start_reactors(options));
+  MS_TRY(server->start_queue_managers(options));
   MS_TRY(server->listen(options));
   server->flow_services_.attach(*server->reactors_);
   server->host_->accept_changes(*server->reactors_);
@@ -90,11 +102,12 @@ Status Server::start_applications(const ServerOptions& options, base::Diagnostic
   MS_TRY(std::move(configured));
   MS_TRY(std::move(observing));
   const size_t errors_before = diagnostics.error_count();
-  hub_.add_activity_outputs(activity_policies(
-      host_->containers(), host_->conf().observe.activity.outputs, diagnostics));
+  hub_.add_activity_outputs(
+      activity_policies(host_->containers(), host_->conf().observe.activity.outputs, diagnostics));
   if (diagnostics.error_count() > errors_before) return base::make_error(errors::kNothingStarted);
   // A server that can be deployed to may begin with nothing.
-  const bool may_be_empty = is_changeable && host_->has_run_folder();
+  const bool may_be_empty =
+      (is_changeable || !options.queue_manager.empty()) && host_->has_run_folder();
   if (!may_be_empty && applications()->empty()) return base::make_error(errors::kNothingStarted);
   return {};
 }
@@ -185,9 +198,48 @@ void Server::collect_http_metrics(base::MetricWriter& w) const {
   }
 }
 
-Status Server::listen(const ServerOptions& options) {
+Status Server::start_reactors(const ServerOptions& options) {
   reactors_ = MS_TRY(net::ReactorPool::create(
       core_count(options.cores), options.hooks ? options.hooks->reactor : net::ReactorOptions()));
+  return {};
+}
+
+// Before a port is open: whoever can ask finds the queues that the scripts define.
+Status Server::start_queue_managers(const ServerOptions& options) {
+  queue_managers_ = std::make_unique<QueueManagers>();
+  if (options.hooks) return {};  // flow tests have none
+  const std::vector<MqscFile> scripts = MS_TRY(find_mqsc_files(options.script_paths));
+  QueueManagersOptions managers;
+  managers.work_folder = host_->work_folder();
+  std::string who;
+  if (!scripts.empty()) who = scripts.front().path;
+  if (!host_->conf().default_queue_manager.empty()) {
+    managers.default_name = host_->conf().default_queue_manager;
+    who = "defaultQueueManager of server.conf.yaml";
+  }
+  if (!options.queue_manager.empty()) {
+    managers.default_name = options.queue_manager;
+    who = "--qmgr";
+  }
+  managers.is_default_wanted = !who.empty();
+  managers.is_buffered = options.is_buffered;
+  managers.is_dev = options.is_dev;
+  managers.on_failure = [](const base::Error& error) {
+    base::log_event(base::LogLevel::kError, "MS2041E",
+                    "A queue manager cannot keep its promises any more, and the server ends at "
+                    "once: " +
+                        error.describe());
+    std::_Exit(kExitStoreFailed);
+  };
+  if (managers.work_folder.empty()) {
+    if (who.empty()) return {};
+    return base::make_error(errors::kQueueManagerNeedsFolder, {managers.default_name, who});
+  }
+  MS_TRY(queue_managers_->start(std::move(managers), *reactors_));
+  return queue_managers_->apply_scripts(scripts);
+}
+
+Status Server::listen(const ServerOptions& options) {
   http::ServerOptions http_options;
   http_options.in_flight_max = options.in_flight_max;
   http_options.limits.body_bytes_max = options.body_bytes_max;
@@ -259,6 +311,7 @@ void Server::stop() {
     for (const auto& application : *running) application->stop();
   }
   flow_services_.detach();
+  if (queue_managers_) queue_managers_->stop();
   hub_.stop();
 }
 
@@ -266,6 +319,7 @@ Server::~Server() {
   stop();
   admin_.reset();
   if (reactors_) reactors_->stop();
+  queue_managers_.reset();
   // Requests and flows go when no reactor can run them any more, the HTTP server after its last
   // request.
   listener_.requests().clear();

@@ -24,11 +24,13 @@
 #include "server/flow_services.h"
 #include "server/https_port.h"
 #include "server/path_watch.h"
+#include "server/queue_managers.h"
 
 namespace millstream::server {
 
 constexpr int kDefaultAdminPort = 7600;
 constexpr int kNoAdminPort = -1;
+constexpr int kExitStoreFailed = 74;        // EX_IOERR
 constexpr int kAdminPortFromSettings = -2;  // that of server.conf.yaml, else 7600 when it is free
 
 // What flow tests put into a server. Must outlive it.
@@ -57,6 +59,10 @@ struct ServerOptions {
   std::string otlp_url;         // of a collector of spans; empty: none unless set elsewhere
   std::vector<std::string> user_traced;  // flows; "*": all
   int statistics_interval_s = 20;
+  std::vector<std::string> script_paths;  // where .mqsc files are looked for
+  bool is_buffered = false;               // queue managers may write with fdatasync
+  std::string queue_manager;  // made when it is not there, and the default one; empty: see below
+  bool is_dev = false;        // loopback only, where everybody may do everything
 };
 
 // Owns all its parts.
@@ -87,12 +93,17 @@ class Server {
   // One JSON record a flow and line; counting starts anew when `resets`.
   std::string statistics(bool resets) { return hub_.statistics_lines(resets); }
   observe::Hub& hub() { return hub_; }
+  // Those of the work directory, and the default one when the command line, server.conf.yaml or an
+  // .mqsc file among the paths asks for it.
+  QueueManagers& queue_managers() { return *queue_managers_; }
 
  private:
   Server() = default;
   Status start_applications(const ServerOptions& options, base::Diagnostics& diagnostics);
   void configure_https(const ServerOptions& options, const HttpsConf& conf);
   Status reconfigure(const ServerConf& conf, base::Diagnostics& diagnostics);
+  Status start_reactors(const ServerOptions& options);
+  Status start_queue_managers(const ServerOptions& options);
   Status listen(const ServerOptions& options);
   Status listen_for_admin(const ServerOptions& options, base::Diagnostics& diagnostics);
   void add_admin_routes();
@@ -110,9 +121,10 @@ class Server {
   HttpsPort https_;
   std::unique_ptr<ApplicationHost> host_;
   const ServerHooks* hooks_ = nullptr;
-  std::string https_keystore_;        // of the command line
+  std::string https_keystore_;              // of the command line
   std::optional<ServerConf> refused_conf_;  // listeners that a change wanted and did not get
   std::unique_ptr<net::ReactorPool> reactors_;
+  std::unique_ptr<QueueManagers> queue_managers_;
   std::unique_ptr<http::Server> http_;
   std::unique_ptr<admin::AdminServer> admin_;
   std::unique_ptr<PathWatch> watch_;

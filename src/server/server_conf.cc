@@ -92,6 +92,8 @@ void apply_admin(const std::string& file, const YamlNode& root, ServerConf& conf
 void apply_file(const std::string& file, const YamlNode& root, ServerConf& conf,
                 base::Diagnostics& diagnostics) {
   if (const YamlNode* name = root.find("serverName")) conf.server_name = name->text;
+  const YamlNode* manager = root.find("defaultQueueManager");
+  if (manager && manager->is_scalar()) conf.default_queue_manager = manager->text;
   if (const YamlNode* connector = root.find_path({"ResourceManagers", "HTTPConnector"})) {
     apply_http_connector(file, *connector, "ResourceManagers/HTTPConnector", conf, diagnostics);
   }

@@ -26,6 +26,7 @@ struct ServerConf {
   std::string http_address;            // ResourceManagers/HTTPConnector/ListenerAddress
   std::optional<int> admin_port;       // RestAdminListener/port; -1: none
   std::string admin_host;              // RestAdminListener/host
+  std::string default_queue_manager;   // defaultQueueManager
   std::string unmet_admin_protection;  // the key that asks for what the admin port does not have
   std::map<std::string, std::string, std::less<>> user_variables;
   bool resolves_environment = false;  // resolveUserVariableEnvVars

@@ -1,0 +1,174 @@
+#include "server/queue_managers.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "io/file.h"
+#include "io/posix_disk.h"
+#include "net/awaiter.h"
+#include "queue/core/object_admin.h"
+#include "queue/mqsc/script_apply.h"
+#include "queue/objects/object_name.h"
+#include "queue/objects/system_objects.h"
+#include "server/errors_gen.h"
+
+namespace millstream::server {
+namespace {
+
+constexpr std::string_view kFolder = "qmgrs";
+// May do everything (queue/security/rule_access.h).
+constexpr std::string_view kServerUser = "mqm";
+// Names may have characters that folders may not, or that hide one.
+constexpr std::pair<char, char> kFolderLetters[] = {{'.', '!'}, {'/', '&'}};
+
+}  // namespace
+
+std::string queue_manager_folder(std::string_view name) {
+  std::string folder(name);
+  for (auto [in_name, in_folder] : kFolderLetters) {
+    std::replace(folder.begin(), folder.end(), in_name, in_folder);
+  }
+  return folder;
+}
+
+std::string queue_manager_of_folder(std::string_view folder) {
+  std::string name(folder);
+  for (auto [in_name, in_folder] : kFolderLetters) {
+    std::replace(name.begin(), name.end(), in_folder, in_name);
+  }
+  return name;
+}
+
+// In the order in which they are made; they go the other way round.
+struct QueueManagers::Hosted {
+  std::unique_ptr<io::Disk> disk;
+  std::unique_ptr<queue::security::RuleAccess> access;
+  std::unique_ptr<queue::QueueManager> manager;
+  std::unique_ptr<queue::JournalStore> store;
+};
+
+QueueManagers::QueueManagers() = default;
+
+QueueManagers::~QueueManagers() { stop(); }
+
+Status QueueManagers::start(QueueManagersOptions options, net::ReactorPool& reactors) {
+  options_ = std::move(options);
+  reactors_ = &reactors;
+  for (int i = 0; i < reactors.size(); ++i) {
+    executors_.push_back(std::make_unique<net::ReactorExecutor>(reactors.reactor(i)));
+  }
+  const std::string folder = io::join_path(options_.work_folder, kFolder);
+  if (!options_.is_default_wanted && io::path_kind(folder) != io::PathKind::kFolder) return {};
+  QueueSecurity::Options security;
+  security.work_folder = options_.work_folder;
+  security.is_dev = options_.is_dev;
+  security.workers = &workers_;
+  security.clock = &base::system_clock();
+  security_ = MS_TRY(QueueSecurity::start(std::move(security)));
+  bool has_default = false;
+  if (io::path_kind(folder) == io::PathKind::kFolder) {
+    for (const io::FolderEntry& entry : MS_TRY(io::list_folder(folder))) {
+      if (entry.kind != io::PathKind::kFolder || entry.name.starts_with('.')) continue;
+      const std::string name = queue_manager_of_folder(entry.name);
+      has_default = has_default || name == options_.default_name;
+      MS_TRY(open(name));
+    }
+  }
+  if (!has_default && options_.is_default_wanted) MS_TRY(open(options_.default_name));
+  return {};
+}
+
+Status QueueManagers::open(const std::string& name) {
+  if (!queue::objects::is_object_name(name)) {
+    return base::make_error(errors::kQueueManagerName, {name});
+  }
+  const std::string folder = io::join_path(options_.work_folder, kFolder);
+  MS_TRY(io::make_folders(folder));
+  auto hosted = std::make_unique<Hosted>();
+  hosted->disk = MS_TRY(
+      io::open_posix_disk(io::join_path(folder, queue_manager_folder(name)),
+                          options_.is_buffered ? io::DiskWay::kBuffered : io::DiskWay::kDirect));
+  queue::QueueManagerOptions manager;
+  manager.settings.name = name;
+  manager.executor = executors_.front().get();
+  manager.random = &base::system_random();
+  manager.on_failure = options_.on_failure;
+  hosted->access = security_->make_access(name);
+  manager.access = hosted->access.get();
+  hosted->manager = std::make_unique<queue::QueueManager>(std::move(manager));
+  hosted->access->attach(hosted->manager->admin().authorities(), nullptr);
+  hosted->store = MS_TRY(queue::JournalStore::open(
+      {}, {*hosted->disk, base::system_clock(), base::system_random(), workers_},
+      hosted->manager->listener(), hosted->manager->recovery()));
+  MS_TRY(hosted->manager->start(*hosted->store));
+  if (hosted->store->recovery().is_new) MS_TRY(define_first_objects(*hosted->manager));
+  hosted_.push_back(std::move(hosted));
+  return {};
+}
+
+Status QueueManagers::define_first_objects(queue::QueueManager& manager) {
+  const auto target = queue::make_admin_target(manager, std::string(kServerUser));
+  for (std::string_view script :
+       {queue::objects::system_objects_script(), queue::objects::developer_objects_script()}) {
+    net::Awaiter<Status> answer;
+    queue::mqsc::run_definitions(*target, script, answer.callback());
+    MS_TRY(answer.wait());
+  }
+  return {};
+}
+
+Status QueueManagers::apply_scripts(const std::vector<MqscFile>& files) {
+  queue::QueueManager* manager = find("");
+  if (!manager) return {};
+  const auto target = queue::make_admin_target(*manager, std::string(kServerUser));
+  for (const MqscFile& file : files) {
+    net::Awaiter<queue::mqsc::AppliedScript> answer;
+    queue::mqsc::apply_script(*target, file.name, file.content, answer.callback());
+    const queue::mqsc::AppliedScript applied = answer.wait();
+    if (applied.was_known) continue;
+    std::string lines;
+    for (const std::string& line : applied.lines) lines += "\n  " + line;
+    const queue::mqsc::ScriptResult& result = applied.result;
+    if (result.exit_code() != queue::mqsc::kExitOk) {
+      return base::make_error(errors::kScriptFailed,
+                              {file.path, result.syntax_errors + result.failures, result.commands,
+                               manager->name(), lines});
+    }
+    base::log_event(base::LogLevel::kInfo, "MS2039I",
+                    file.path + " was applied to the queue manager " + manager->name() + lines);
+  }
+  return {};
+}
+
+void QueueManagers::stop() {
+  if (is_stopped_) return;
+  is_stopped_ = true;
+  for (auto& hosted : hosted_) {
+    hosted->manager->stop();
+    Status closed = hosted->store->close();
+    if (!closed.ok()) base::log_error(closed.error());
+  }
+}
+
+queue::QueueManager* QueueManagers::find(std::string_view name) const {
+  if (name.empty() || name == "*") name = options_.default_name;
+  for (const auto& hosted : hosted_) {
+    if (hosted->manager->name() == name) return hosted->manager.get();
+  }
+  return nullptr;
+}
+
+std::vector<std::string> QueueManagers::names() const {
+  std::vector<std::string> names;
+  for (const auto& hosted : hosted_) names.push_back(hosted->manager->name());
+  return names;
+}
+
+base::Executor& QueueManagers::executor(const net::Reactor& reactor) const {
+  for (int i = 0; i < reactors_->size(); ++i) {
+    if (&reactors_->reactor(i) == &reactor) return *executors_[static_cast<size_t>(i)];
+  }
+  return *executors_.front();
+}
+
+}  // namespace millstream::server
