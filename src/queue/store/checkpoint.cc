@@ -127,8 +127,8 @@ Status Checkpoint::run_phase(bool* more) {
       phase_ = Phase::kCollect;
       return {};
     case Phase::kCollect:
-      collect();
-      phase_ = Phase::kCopy;
+      *more = collect();
+      if (*more) phase_ = Phase::kCopy;
       return {};
     case Phase::kCopy:
       MS_TRY(copy(&is_done));
@@ -183,6 +183,8 @@ void Checkpoint::begin() {
   moves_.clear();
   switched_ = 0;
   swept_.clear();
+  appended_before_ = shared_.appended.load();
+  relogged_ = relogged_bytes_ = 0;
   phase_ = Phase::kSweep;
 }
 
@@ -245,13 +247,21 @@ void Checkpoint::collect_sparse_spill() {
   }
 }
 
-void Checkpoint::collect() {
+// False: the log worker is still telling the core of units that are applied; the core must know a
+// place before it is told of another one.
+bool Checkpoint::collect() {
   std::lock_guard lock(shared_.state.mutex);
+  if (shared_.units_durable.load() != shared_.state.units_applied) {
+    shared_.wake_when_durable = shared_.state.units_applied;
+    if (shared_.units_durable.load() != shared_.state.units_applied) return false;
+  }
+  shared_.wake_when_durable = UINT64_MAX;
   for (JournalTable& table : shared_.state.journal) {
     if (table.segment > floor_.at.segment) break;
     if (table.live > 0) collect_table(table);
   }
   if (moves_.empty()) collect_sparse_spill();
+  return true;
 }
 
 Status Checkpoint::copy_one(Location location) {
@@ -375,6 +385,8 @@ Status Checkpoint::relog() {
       relogs_open_.fetch_sub(1);
       continue;
     }
+    ++relogged_;
+    relogged_bytes_ += unit_image_bytes(unit);
     relogs_.push_back(std::move(relog));
   }
   return {};
@@ -432,6 +444,11 @@ Manifest Checkpoint::snapshot() {
   m.heuristics = state.heuristics;
   m.backouts = state.backouts;
   m.cleared = state.cleared;
+  for (const LateErase& late : state.late_erases) {
+    if (late.prepared_at < m.start.at && m.start.at <= late.settled_at) {
+      m.late_erases.push_back(late);
+    }
+  }
   for (const auto& [queue, at] : swept_) {
     const auto found = m.cleared.find(queue);
     if (found != m.cleared.end() && found->second.at == at && at < floor_.at) {
@@ -465,6 +482,17 @@ void Checkpoint::retire_spill() {
   }
 }
 
+// What a checkpoint wrote itself must not make the next one due: units in doubt would be written
+// again and again.
+void Checkpoint::discount_relogs() {
+  std::atomic<uint64_t>& bytes = shared_.bytes_since_checkpoint;
+  if (shared_.appended.load() == appended_before_ + relogged_) {
+    bytes = 0;
+  } else if (const uint64_t now = bytes.load(); now > 1 && relogged_bytes_ > 0) {
+    bytes.fetch_sub(std::min(now - 1, relogged_bytes_));
+  }
+}
+
 void Checkpoint::after_manifest(const Manifest& manifest) {
   MS_ASSERT(manifest.generation == generation_ + 1);
   generation_ = manifest.generation;
@@ -474,6 +502,8 @@ void Checkpoint::after_manifest(const Manifest& manifest) {
   recycle_to_ = std::min(start_.at.segment, other_start_.at.segment);
   {
     std::lock_guard lock(shared_.state.mutex);
+    std::erase_if(shared_.state.late_erases,
+                  [&](const LateErase& late) { return late.settled_at < start_.at; });
     for (const auto& [queue, at] : swept_) {
       const auto found = shared_.state.cleared.find(queue);
       if (found != shared_.state.cleared.end() && found->second.at == at && at < start_.at) {
@@ -482,6 +512,7 @@ void Checkpoint::after_manifest(const Manifest& manifest) {
     }
   }
   barrier_before_ = std::exchange(barrier_, shared_.appended.load());
+  discount_relogs();
   shared_.lacks_space = false;
   shared_.checkpoints.fetch_add(1);
   moves_.clear();

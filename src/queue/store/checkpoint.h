@@ -54,7 +54,7 @@ class Checkpoint {
   bool is_due() const;
   void begin();
   Status sweep();
-  void collect();
+  bool collect();
   void collect_table(JournalTable& table);
   void collect_sparse_spill();
   Status copy(bool* is_done);
@@ -67,6 +67,7 @@ class Checkpoint {
   Manifest snapshot();
   bool has_old_entries();
   bool has_old_prepares();
+  void discount_relogs();
   void after_manifest(const Manifest& manifest);
   void retire_spill();
   void recycle();
@@ -93,6 +94,7 @@ class Checkpoint {
   std::vector<std::unique_ptr<Relog>> relogs_;
   std::atomic<uint32_t> relogs_open_{0};
   uint64_t wait_for_ = 0;
+  uint64_t appended_before_ = 0, relogged_ = 0, relogged_bytes_ = 0;
   uint64_t barrier_ = 0, barrier_before_ = 0;  // units appended when places were forwarded last
   std::vector<std::pair<QueueId, Position>> swept_;
   std::vector<Removal> removals_;

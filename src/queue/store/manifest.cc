@@ -67,6 +67,14 @@ std::string encode_manifest(const Manifest& m) {
     w.text(xid);
     w.value(outcome);
   }
+  w.value(static_cast<uint64_t>(m.late_erases.size()));
+  for (const LateErase& late : m.late_erases) {
+    w.value(late.settled_at.packed());
+    w.value(late.prepared_at.packed());
+    w.text(late.xid);
+    w.value(static_cast<uint64_t>(late.keys.size()));
+    for (const std::string& key : late.keys) w.text(key);
+  }
   return w.take();
 }
 
@@ -112,6 +120,16 @@ bool decode_manifest(std::string_view payload, Manifest* m) {
   for (uint64_t n = r.count(5); n > 0 && r.ok(); --n) {
     std::string xid = r.text();
     m->heuristics[std::move(xid)] = r.value<uint8_t>();
+  }
+  for (uint64_t n = r.count(28); n > 0 && r.ok(); --n) {
+    LateErase& late = m->late_erases.emplace_back();
+    late.settled_at = Position::unpack(r.value<uint64_t>());
+    late.prepared_at = Position::unpack(r.value<uint64_t>());
+    late.xid = r.text();
+    for (uint64_t keys = r.count(4); keys > 0 && r.ok(); --keys) {
+      late.keys.push_back(r.text());
+      if (late.keys.back().empty()) return false;
+    }
   }
   return r.ok() && r.at_end() && m->generation > 0 && m->start.at <= m->covered.at;
 }

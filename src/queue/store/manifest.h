@@ -48,6 +48,7 @@ struct Manifest {
   std::map<std::string, uint8_t, std::less<>> heuristics;
   std::unordered_map<MessageKey, uint32_t, MessageKeyHash> backouts;
   std::unordered_map<QueueId, ClearMark> cleared;
+  std::vector<LateErase> late_erases;
 };
 
 std::string encode_manifest(const Manifest& manifest);

@@ -39,6 +39,7 @@ class Recovery {
     state_.heuristics = out_.manifest.heuristics;
     state_.backouts = out_.manifest.backouts;
     state_.cleared = out_.manifest.cleared;
+    state_.late_erases = out_.manifest.late_erases;
     MS_TRY(open_spill());
     MS_TRY(replay_journal(std::move(files)));
     MS_TRY(tell_records());
@@ -103,8 +104,9 @@ class Recovery {
           const auto slot = static_cast<uint32_t>(table.at.size());
           table.at.push_back(static_cast<uint32_t>(offset / 8));
           if (table.is_live(slot)) {
-            state_.records[StoreState::record_key(record.head.kind, record.key)] =
-                make_location(true, table.number, slot);
+            std::string key = StoreState::record_key(record.head.kind, record.key);
+            state_.replay_spilled.insert(key);
+            state_.records[std::move(key)] = make_location(true, table.number, slot);
           }
           return {};
         }));
@@ -126,6 +128,9 @@ class Recovery {
     state_.open_segment(out_.manifest.start.at.segment);
     out_.end = MS_TRY(reader.replay(out_.manifest.start, replay_));
     state_.replay = nullptr;
+    state_.replay_spilled.clear();
+    forget_deleted_queues();
+    state_.units_applied = 0;
     if (out_.end.at < out_.manifest.covered.at) {
       return base::make_error(
           errors::kStoreCorrupt,
@@ -147,6 +152,15 @@ class Recovery {
       if (!is_used[i]) shared_.segments.add_free(reader.file(i));
     }
     return {};
+  }
+
+  // A prepare before the journal that is left may have deleted a queue after puts that the replay
+  // has repeated.
+  void forget_deleted_queues() {
+    for (const auto& [queue, mark] : state_.cleared) {
+      replay_.clear(queue, mark.upto, mark.is_deleted);
+      if (mark.is_deleted) state_.highest.erase(queue);
+    }
   }
 
   Status tell_records() {

@@ -51,8 +51,10 @@ void Replay::get(QueueId queue, Sequence sequence) {
   state_.kill(row->location);
 }
 
-void Replay::backout(QueueId queue, Sequence sequence, uint32_t count) {
-  if (Row* row = find(queue, sequence)) row->index.backout_count = count;
+bool Replay::backout(QueueId queue, Sequence sequence, uint32_t count) {
+  Row* row = find(queue, sequence);
+  if (row) row->index.backout_count = count;
+  return row != nullptr;
 }
 
 void Replay::clear(QueueId queue, Sequence upto, bool is_deleted) {
@@ -86,6 +88,7 @@ Status Replay::chunk(const FrameHeader& frame, std::string_view bytes, uint64_t 
   if (frame.gets > bytes.size() - sizeof frame) {
     return corrupt(offset, "a chunk is longer than its frame");
   }
+  if (is_at_begin_ && frame.puts != 0) return {};
   if (frame.puts == 0) {  // those before it had no end: their unit does not count
     chunks_ = std::make_shared<ChunkList>();
     image_.clear();
@@ -101,7 +104,15 @@ Status Replay::chunk(const FrameHeader& frame, std::string_view bytes, uint64_t 
 }
 
 Status Replay::frame(const FrameHeader& frame, std::string_view bytes, uint64_t offset) {
-  switch (static_cast<FrameType>(frame.type & 0x3f)) {
+  const auto type = static_cast<FrameType>(frame.type & 0x3f);
+  if (is_at_begin_) {
+    if (type == FrameType::kChunkedUnit) {
+      is_at_begin_ = false;
+      return {};
+    }
+    if (type != FrameType::kChunk || frame.puts == 0) is_at_begin_ = false;
+  }
+  switch (type) {
     case FrameType::kUnit:
       return unit(bytes, {at_.segment, offset, nullptr}, offset);
     case FrameType::kChunk:

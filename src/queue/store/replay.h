@@ -26,7 +26,7 @@ class Replay final : public ReplaySink, public BlockVisitor {
 
   bool put(QueueId queue, const IndexEntry& index, Location location) override;
   void get(QueueId queue, Sequence sequence) override;
-  void backout(QueueId queue, Sequence sequence, uint32_t count) override;
+  bool backout(QueueId queue, Sequence sequence, uint32_t count) override;
   void clear(QueueId queue, Sequence upto, bool is_deleted) override;
   void record(const std::string& key, std::string_view value, bool is_erased) override;
 
@@ -58,6 +58,9 @@ class Replay final : public ReplaySink, public BlockVisitor {
   std::shared_ptr<ChunkList> chunks_;
   std::string image_;
   uint64_t units_ = 0;
+  // The replay may begin in a block whose first frames end a unit that began before: the manifest
+  // has that one.
+  bool is_at_begin_ = true;
 };
 
 }  // namespace millstream::queue::store

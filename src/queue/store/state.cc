@@ -65,6 +65,7 @@ bool StoreState::is_live(Location location) const {
 }
 
 void StoreState::kill(Location location) {
+  if (!location) return;
   const Location now = resolve(location);
   if (is_spill(now)) {
     if (SpillTable* table = find_spill(location_file(now))) table->release(location_slot(now));
@@ -147,18 +148,24 @@ void StoreState::message_leaves(QueueId queue, Sequence sequence, Location locat
   }
 }
 
-void StoreState::count_backout(QueueId queue, Sequence sequence, uint32_t count) {
-  if (replay) replay->backout(queue, sequence, count);
+void StoreState::count_backout(QueueId queue, Sequence sequence, uint32_t count, Position block) {
+  // Of a spilled message the manifest knows the count as of the place that it covers.
+  if (replay && !replay->backout(queue, sequence, count) && block < replay_covered) return;
   backouts[{queue, sequence}] = count;
 }
 
-void StoreState::set_record(const RedoRecord& record, Location location) {
+void StoreState::set_record(const RedoRecord& record, Location location, Position block) {
   std::string joined = record_key(record.kind, record.key);
-  const bool is_erased = record.is_erased;
-  if (replay) replay->record(joined, record.value, is_erased);
+  if (replay) {
+    if (block < replay_covered && replay_spilled.contains(joined)) {
+      kill(location);  // what the manifest has in spill is newer
+      return;
+    }
+    replay->record(joined, record.value, record.is_erased);
+  }
   const auto found = records.find(joined);
   if (found != records.end()) kill(found->second);
-  if (is_erased) {
+  if (record.is_erased) {
     if (found != records.end()) records.erase(found);
   } else if (found != records.end()) {
     found->second = location;
@@ -193,12 +200,12 @@ void StoreState::apply_content(const UnitView& unit, const EntryPlace& place, Po
   }
   for (uint32_t i = 0; i < unit.backouts(); ++i) {
     const GetEntry e = unit.backout(i);
-    count_backout(e.queue, e.sequence, e.backout_count);
+    count_backout(e.queue, e.sequence, e.backout_count, block);
   }
   unit.for_records([&](const RecordView& r) {
     Location location;
     if (!r.head.is_erased) location = place_entry(place, r.offset, 0, 0, 0);
-    set_record({r.head.kind, r.key, r.value, r.head.is_erased != 0}, location);
+    set_record({r.head.kind, r.key, r.value, r.head.is_erased != 0}, location, block);
   });
   for (uint32_t i = 0; i < unit.clears(); ++i) {
     const ClearEntry e = unit.clear(i);
@@ -211,6 +218,10 @@ void StoreState::prepare(const UnitView& unit, const EntryPlace& place, Position
   PreparedUnit entry;
   entry.unit = OwnedUnit(unit.to_unit(), false);
   entry.at = block;
+  if (place.chunks) {  // the first of them decides what a replay finds
+    const ChunkList::Piece& first = place.chunks->pieces.front();
+    entry.at = {first.segment, static_cast<uint32_t>(first.offset / kPageBytes)};
+  }
   unit.for_puts([&](const PutView& p) {
     entry.puts.push_back(place_entry(place, p.offset, p.head.queue, 0, JournalSlot::kHeld));
     out->push_back(entry.puts.back());
@@ -239,13 +250,24 @@ void StoreState::unhold(Location location, Sequence sequence) {
   slot.sequence = sequence;
 }
 
+// In replay the prepare may lie before the journal that is left. Then the manifest has what it did,
+// but for records that it erased and that the replay has just set again.
+bool StoreState::settle_unknown(const UnitView& unit, Position block) {
+  if (!replay || !(block < replay_covered)) return false;
+  for (const LateErase& late : late_erases) {
+    if (late.settled_at != block || late.xid != unit.xid()) continue;
+    for (const std::string& key : late.keys) {
+      const RedoRecord erased{
+          static_cast<uint8_t>(key[0]), std::string_view(key).substr(1), {}, true};
+      set_record(erased, {}, block);
+    }
+  }
+  return true;
+}
+
 bool StoreState::settle(const UnitView& unit, Position block, std::vector<Location>* out) {
   const auto found = prepared.find(unit.xid());
-  if (found == prepared.end()) {
-    // In replay the prepare may lie before the journal that is left: then the manifest has all of
-    // what it did.
-    return replay && block < replay_covered;
-  }
+  if (found == prepared.end()) return settle_unknown(unit, block);
   const PreparedUnit entry = std::move(found->second);
   prepared.erase(found);
   const RedoUnit& content = entry.unit.unit();
@@ -264,14 +286,17 @@ bool StoreState::settle(const UnitView& unit, Position block, std::vector<Locati
   }
   for (const RedoGet& get : content.gets) message_leaves(get.queue, get.sequence, get.location);
   for (const RedoBackout& b : content.backouts) {
-    count_backout(b.queue, b.sequence, b.backout_count);
+    count_backout(b.queue, b.sequence, b.backout_count, block);
   }
+  LateErase late{block, entry.at, std::string(unit.xid()), {}};
   for (size_t i = 0; i < content.records.size(); ++i) {
     const RedoRecord& record = content.records[i];
     unhold(entry.records[i], 0);
     if (record.is_erased) kill(entry.records[i]);
-    set_record(record, entry.records[i]);
+    set_record(record, entry.records[i], block);
+    if (record.is_erased) late.keys.push_back(record_key(record.kind, record.key));
   }
+  if (!late.keys.empty()) late_erases.push_back(std::move(late));
   for (const RedoClear& c : content.clears) clear_queue(c.queue, c.upto, c.is_deleted, block);
   return true;
 }

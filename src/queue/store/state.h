@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "queue/store/owned_unit.h"
@@ -43,13 +44,22 @@ struct PreparedUnit {
   Position at;
 };
 
+// Records that a prepared unit erased when it was settled. A replay that begins between its prepare
+// and its outcome has to repeat that without the prepare.
+struct LateErase {
+  Position settled_at, prepared_at;
+  std::string xid;
+  std::vector<std::string> keys;
+};
+
 // Recovery knows messages by queue and sequence, not by the locations of a former process.
 class ReplaySink {
  public:
   virtual ~ReplaySink() = default;
   virtual bool put(QueueId queue, const IndexEntry& index, Location location) = 0;
   virtual void get(QueueId queue, Sequence sequence) = 0;
-  virtual void backout(QueueId queue, Sequence sequence, uint32_t count) = 0;
+  // False: the message is not one of the journal's.
+  virtual bool backout(QueueId queue, Sequence sequence, uint32_t count) = 0;
   virtual void clear(QueueId queue, Sequence upto, bool is_deleted) = 0;
   virtual void record(const std::string& key, std::string_view value, bool is_erased) = 0;
 };
@@ -66,13 +76,15 @@ class StoreState {
   std::map<std::string, uint8_t, std::less<>> heuristics;
   std::unordered_map<MessageKey, uint32_t, MessageKeyHash> backouts;  // newer than the entry says
   std::unordered_map<QueueId, ClearMark> cleared;
+  std::vector<LateErase> late_erases;
   Position applied_end;        // page after the last applied block
   uint64_t next_sequence = 1;  // of the next block
   Position floor;  // where a replay that skips all applied units may begin: applied_end,
   uint64_t floor_sequence = 1;  // or the first chunk of a unit whose end is not written yet
-  uint64_t units_applied = 0;
+  uint64_t units_applied = 0;   // in this process
   ReplaySink* replay = nullptr;
   Position replay_covered;  // of replay: units before it are in the manifest already
+  std::unordered_set<std::string> replay_spilled;  // keys of records that the manifest has in spill
 
   // Opens the table of a segment, which follows the last one.
   JournalTable& open_segment(uint32_t segment);
@@ -101,8 +113,9 @@ class StoreState {
                        uint32_t flags);
   bool message_arrives(QueueId queue, const IndexEntry& index, Location location);
   void message_leaves(QueueId queue, Sequence sequence, Location location);
-  void count_backout(QueueId queue, Sequence sequence, uint32_t count);
-  void set_record(const RedoRecord& record, Location location);
+  void count_backout(QueueId queue, Sequence sequence, uint32_t count, Position block);
+  void set_record(const RedoRecord& record, Location location, Position block);
+  bool settle_unknown(const UnitView& unit, Position block);
   void clear_queue(QueueId queue, Sequence upto, bool is_deleted, Position block);
   void apply_content(const UnitView& unit, const EntryPlace& place, Position block);
   void prepare(const UnitView& unit, const EntryPlace& place, Position block,

@@ -116,6 +116,7 @@ class StoreRig final : public StoreListener {
   std::map<std::pair<QueueId, Sequence>, Location> locked_;  // by prepared gets
   std::map<QueueId, Sequence> next_;
   std::map<std::string, RedoUnit> prepared_;  // content without texts
+  size_t prepares_open_ = 0;
   std::set<std::string> heuristics_;
   std::deque<std::string> texts_;
   uint64_t last_id_ = 0;

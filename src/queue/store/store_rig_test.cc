@@ -158,7 +158,12 @@ std::string compare_content(const StoreContent& content, const MemoryImage& imag
     }
   }
   if (count != content.messages.size()) return "messages that were got, or never put";
-  if (content.records != image.records) return "records";
+  for (const auto& [key, value] : image.records) {
+    const auto found = content.records.find(key);
+    if (found == content.records.end()) return "record " + key.second + " is missing";
+    if (found->second != value) return "record " + key.second + " has another value";
+  }
+  if (content.records != image.records) return "records that were erased";
   if (content.highest != image.highest) return "highest sequences";
   if (!std::equal(content.heuristics.begin(), content.heuristics.end(), image.heuristics.begin(),
                   image.heuristics.end())) {
@@ -192,6 +197,7 @@ bool StoreRig::open() {
     return false;
   }
   store = std::move(opened).take_value();
+  build_index();
   return read_bodies();
 }
 
@@ -256,7 +262,6 @@ std::string StoreRig::check() {
   }
   units_.clear();
   acknowledged_ = 0;
-  build_index();
   return {};
 }
 
@@ -277,6 +282,7 @@ void StoreRig::build_index() {
     }
     prepared_[xid] = std::move(unit);
   }
+  prepares_open_ = prepared_.size();
   for (const auto& [xid, outcome] : content.heuristics) heuristics_.insert(xid);
   next_.clear();
   for (const auto& [queue, sequence] : content.highest) next_[queue] = sequence;
@@ -395,6 +401,7 @@ std::vector<std::string> StoreRig::prepared_xids() const {
 RedoUnit StoreRig::settle(const std::string& xid, bool is_commit) {
   auto node = prepared_.extract(xid);
   MS_CHECK(!node.empty());
+  --prepares_open_;
   RedoUnit unit;
   unit.kind = is_commit ? RedoKind::kCommitPrepared : RedoKind::kRollbackPrepared;
   texts_.push_back(xid);
@@ -458,7 +465,7 @@ void StoreRig::random_step() {
   } else if (dice < 79) {
     const QueueId q = queue();
     unit.clears.push_back({q, next_[q], false});
-    if (prepared_.empty()) {
+    if (prepares_open_ == 0) {
       index_[q].clear();
       append(std::move(unit));
     }
@@ -475,6 +482,7 @@ void StoreRig::random_step() {
   } else if (dice < 86) {
     texts_.push_back("xid" + std::to_string(++last_id_));
     unit.kind = RedoKind::kPrepare;
+    ++prepares_open_;
     unit.xid = texts_.back();
     for (uint64_t n = random_.next_u64() % 3; n > 0; --n) {
       unit.puts.push_back(make_put(queue(), 20, size()));
