@@ -73,7 +73,7 @@ Status Checkpoint::start(Recovered recovered) {
     if (number == 0 || state.spill.contains(number)) continue;
     const bool is_others = std::any_of(recovered.other_files.begin(), recovered.other_files.end(),
                                        [&](const ManifestFile& f) { return f.number == number; });
-    removals_.push_back({number, is_others ? generation_ + 1 : 0});
+    removals_.push_back({number, is_others ? generation_ + 1 : 0, 0});
   }
   judge_space();
   if (shared_.segments.spares() < 2) is_requested_ = !recovered.report.is_new;
@@ -478,7 +478,7 @@ void Checkpoint::retire_spill() {
   for (auto& [number, table] : shared_.state.spill) {
     if (table.is_open || table.retired_at != 0 || table.live > 0) continue;
     table.retired_at = generation_ + 1;
-    removals_.push_back({number, generation_ + 2});
+    removals_.push_back({number, generation_ + 2, shared_.appended.load()});
   }
 }
 
@@ -564,6 +564,7 @@ Status Checkpoint::maintain(bool* more) {
   for (size_t i = 0; i < removals_.size(); ++i) {
     const Removal removal = removals_[i];
     if (removal.generation > generation_) continue;
+    if (shared_.units_durable.load() < removal.barrier) continue;
     {
       std::lock_guard lock(shared_.state.mutex);
       if (const SpillTable* table = shared_.state.find_spill(removal.number)) {

@@ -48,6 +48,7 @@ class Checkpoint {
   struct Removal {
     uint32_t number = 0;
     uint64_t generation = 0;  // to be written before
+    uint64_t barrier = 0;     // units to be durable before: they may name a place in it
   };
 
   Status run_phase(bool* more);
