@@ -35,6 +35,8 @@ const base::CommandSpec& stop_command();
 int run_stop(const base::ParsedFlags& flags);
 const base::CommandSpec& create_workdir_command();
 int run_create_workdir(const base::ParsedFlags& flags);
+const base::CommandSpec& user_command();
+int run_user(const base::ParsedFlags& flags);
 const base::CommandSpec& completion_command();
 // Of all commands, so that it needs them.
 int run_completion(const base::ProgramSpec& program, const base::ParsedFlags& flags);

@@ -28,6 +28,7 @@ constexpr Command kCommands[] = {
     {millstream::cli::list_command, millstream::cli::run_list},
     {millstream::cli::describe_command, millstream::cli::run_describe},
     {millstream::cli::payload_command, millstream::cli::run_payload},
+    {millstream::cli::user_command, millstream::cli::run_user},
     {millstream::cli::completion_command, nullptr},
     {millstream::cli::version_command, millstream::cli::run_version},
 };

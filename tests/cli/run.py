@@ -401,6 +401,31 @@ def a_property_is_described(t):
     assert result.returncode == 0 and "HTTPInput.URLSpecifier (property)" in result.stdout, result
 
 
+@test
+def users_are_kept_without_their_passwords(t):
+    def user(*words, password=""):
+        return subprocess.run([t.binary, "user", *words, "--work-dir", str(t.folder)], input=password,
+                              capture_output=True, text=True, timeout=60)
+    assert user("add", "app", "--group", "clients", password="a good passw0rd\n").returncode == 0
+    assert user("add", "app", password="a good passw0rd\n").returncode == 1
+    made = user("add", "boss", "--group", "mqm", "--generate")
+    assert made.returncode == 0 and re.fullmatch(r"(?:[a-z2-9]{5}-){3}[a-z2-9]{5}\n", made.stdout), made
+    short = user("password", "app", password="short\n")
+    assert short.returncode == 1 and "MS2651E" in short.stderr, short
+    file = t.folder / "config/users"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "passw0rd" not in file.read_text() and made.stdout.strip() not in file.read_text()
+    assert user("disable", "app").returncode == 0
+    assert user("groups", "app", "--group", "a", "--group", "b").returncode == 0
+    assert user("delete", "boss").returncode == 0
+    listed = user("list").stdout.split()
+    assert listed == ["app", "disabled", "a,b"], listed
+    assert user("enable", "nobody").returncode == 1
+    assert user("frobnicate").returncode == 2
+    file.write_text("nonsense\n")
+    assert "MS2656E" in user("list").stderr
+
+
 def main():
     release = Path(__file__).resolve().parents[2] / "build/release/millstream"
     binary, names = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else release), sys.argv[2:]
