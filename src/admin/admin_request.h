@@ -11,6 +11,10 @@
 #include "base/json_value.h"
 #include "http/headers.h"
 
+namespace millstream::http {
+class Request;
+}
+
 namespace millstream::admin {
 
 struct AdminRequest {
@@ -20,6 +24,9 @@ struct AdminRequest {
   std::string_view body;
   std::vector<std::pair<std::string, std::string>> query;            // decoded
   std::vector<std::pair<std::string_view, std::string>> parameters;  // of the template, decoded
+
+  // The exchange itself, for who asks and whether he is still there; null in tests. Reactor thread.
+  http::Request* exchange = nullptr;
 
   // The value of {name} in the path template; empty when the template has none.
   const std::string& parameter(std::string_view name) const;
@@ -31,7 +38,8 @@ struct AdminReply {
   int status = 200;
   std::string content_type = "application/json; charset=utf-8";
   std::string body;
-  std::string allow;  // 405: the methods that are possible
+  std::string allow;                                         // 405: the methods that are possible
+  std::vector<std::pair<std::string, std::string>> headers;  // more of them
 };
 
 AdminReply json_reply(const base::json::Value& value, int status = 200);

@@ -76,13 +76,14 @@ void AdminServer::handle(http::RequestRef request) {
   response->status = reply.status;
   if (!reply.body.empty()) response->headers.add("Content-Type", reply.content_type);
   if (!reply.allow.empty()) response->headers.add("Allow", reply.allow);
+  for (const auto& [name, value] : reply.headers) response->headers.add(name, value);
   response->headers.add("Cache-Control", "no-store");
   response->headers.add("X-Content-Type-Options", "nosniff");
   response->body = std::move(reply.body);
   request->send_reply();
 }
 
-AdminReply AdminServer::answer(const http::Request& request) const {
+AdminReply AdminServer::answer(http::Request& request) const {
   Status sender = check_sender(request);
   if (!sender.ok()) return error_reply(403, sender.error());
   Router::Match match = router_.find(request.method(), request.path());
@@ -101,7 +102,8 @@ AdminReply AdminServer::answer(const http::Request& request) const {
                      request.headers(),
                      request.body(),
                      http::parse_query(request.query()),
-                     std::move(match.parameters)};
+                     std::move(match.parameters),
+                     &request};
   if (match.route->place == HandlerPlace::kReactor) return match.route->handler(admin);
   AdminReply reply;
   net::run_blocking([&] { reply = match.route->handler(admin); });

@@ -47,7 +47,7 @@ class AdminServer {
 
  private:
   void handle(http::RequestRef request);
-  AdminReply answer(const http::Request& request) const;
+  AdminReply answer(http::Request& request) const;
   Status check_sender(const http::Request& request) const;
 
   const AdminOptions options_;

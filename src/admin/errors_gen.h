@@ -13,5 +13,19 @@ inline constexpr base::ErrorCode kForeignOrigin{"MS2202", 2202, base::ExceptionK
     "The request comes from a page of {0}; administration takes no requests from other sites."};
 inline constexpr base::ErrorCode kForeignHost{"MS2203", 2203, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The request was sent to the host {0}, which is not a name of this listener."};
+inline constexpr base::ErrorCode kNoQueueManagers{"MS2220", 2220, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "This server has no queue managers."};
+inline constexpr base::ErrorCode kNoSuchQueueManager{"MS2221", 2221, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "This server has no queue manager '{0}'; it has {1}."};
+inline constexpr base::ErrorCode kLoginRefused{"MS2222", 2222, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "A user and a password of this server are needed, and what was given is none."};
+inline constexpr base::ErrorCode kLoginLater{"MS2223", 2223, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "There were too many logins that failed, or too many at once; try again later."};
+inline constexpr base::ErrorCode kBadBatch{"MS2224", 2224, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The request is no batch of this version: {0}."};
+inline constexpr base::ErrorCode kNoBatchSession{"MS2225", 2225, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The session does not exist any more; what it had taken is back on the queue."};
+inline constexpr base::ErrorCode kBatchSessionsFull{"MS2226", 2226, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "There are {0} open sessions, as many as a server has."};
 
 }  // namespace millstream::admin::errors

@@ -1810,6 +1810,34 @@ constexpr Topic kTopics[] = {
      "'{0}' and '{1}' are projects of independent resources; a BAR file holds those of one.\n"
      "\n"
      "Error, found while loading. Deploy them one after the other, or make applications of them.\n"},
+    {"error", "MS2220", "This server has no queue managers.",
+     "This server has no queue managers.\n"
+     "\n"
+     "Error, found while loading. Start it with --work-dir FOLDER and --qmgr NAME.\n"},
+    {"error", "MS2221", "This server has no queue manager '{0}'; it has {1}.",
+     "This server has no queue manager '{0}'; it has {1}.\n"
+     "\n"
+     "Error, found while loading. Names are case-sensitive; * is the default one.\n"},
+    {"error", "MS2222", "A user and a password of this server are needed, and what was given is none.",
+     "A user and a password of this server are needed, and what was given is none.\n"
+     "\n"
+     "Error, found while loading. `millstream user list` shows the users of a work directory. Commands take --user, and the password from MILLSTREAM_PASSWORD, a file or the terminal.\n"},
+    {"error", "MS2223", "There were too many logins that failed, or too many at once; try again later.",
+     "There were too many logins that failed, or too many at once; try again later.\n"
+     "\n"
+     "Error, found while loading. The Retry-After field says when.\n"},
+    {"error", "MS2224", "The request is no batch of this version: {0}.",
+     "The request is no batch of this version: {0}.\n"
+     "\n"
+     "Error, found while loading. Use the millstream command of the server's own version. docs/internals/batch-endpoint.md describes the format.\n"},
+    {"error", "MS2225", "The session does not exist any more; what it had taken is back on the queue.",
+     "The session does not exist any more; what it had taken is back on the queue.\n"
+     "\n"
+     "Error, found while loading. A session ends when its client is not heard of for a minute, or with the server.\n"},
+    {"error", "MS2226", "There are {0} open sessions, as many as a server has.",
+     "There are {0} open sessions, as many as a server has.\n"
+     "\n"
+     "Error, found while loading. Try again when another command has ended.\n"},
     {"error", "MS2421", "The properties of a message cannot be read at byte {0}: {1}.",
      "The properties of a message cannot be read at byte {0}: {1}.\n"
      "\n"
@@ -1906,6 +1934,10 @@ constexpr Topic kTopics[] = {
      "Listener {0} is not active.\n"
      "\n"
      "Warning, a line of the log. A line of MQSC output: what is to be stopped does not run. The command counts as done.\n"},
+    {"error", "MS2577", "Listener {0} is defined, but nothing serves it in this process.",
+     "Listener {0} is defined, but nothing serves it in this process.\n"
+     "\n"
+     "Warning, a line of the log. A line of MQSC output: the definition is kept, and nothing listens on its port. The command counts as done.\n"},
     {"error", "MS2600", "The header of a stored message cannot be read: {0}.",
      "The header of a stored message cannot be read: {0}.\n"
      "\n"

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "admin/mq/mq_access.h"
 #include "base/thread_worker.h"
 #include "io/disk.h"
 #include "net/reactor_executor.h"
@@ -36,10 +37,10 @@ struct QueueManagersOptions {
   std::function<void(const base::Error&)> on_failure;
 };
 
-class QueueManagers {
+class QueueManagers final : public admin::MqAccess {
  public:
   QueueManagers();
-  ~QueueManagers();  // stops
+  ~QueueManagers() override;  // stops
   QueueManagers(const QueueManagers&) = delete;
   QueueManagers& operator=(const QueueManagers&) = delete;
 
@@ -52,15 +53,17 @@ class QueueManagers {
   void stop();
 
   // By its name, exact case; "" and "*" mean the default one. Null: none of that name.
-  queue::QueueManager* find(std::string_view name) const;
-  std::vector<std::string> names() const;
+  queue::QueueManager* find(std::string_view name) const override;
+  std::vector<std::string> names() const override;
   const std::string& default_name() const { return options_.default_name; }
   bool empty() const { return hosted_.empty(); }
-  // Who may log in. Only after start().
-  queue::security::Authenticator& authenticator() { return security_->authenticator(); }
+  // Who may log in; null without queue managers.
+  queue::security::Authenticator* authenticator() const override {
+    return security_ ? &security_->authenticator() : nullptr;
+  }
   bool has_started() const { return security_ != nullptr; }
   // Of a connection whose calls come from this reactor's thread.
-  base::Executor& executor(const net::Reactor& reactor) const;
+  base::Executor& executor(const net::Reactor& reactor) const override;
 
  private:
   struct Hosted;
