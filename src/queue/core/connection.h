@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "queue/core/group.h"
 #include "queue/core/name_resolution.h"
 #include "queue/core/outcome.h"
 #include "queue/core/queue_manager.h"
@@ -130,6 +131,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Slot locked = kNoSlot;
     Sequence locked_sequence = 0;
     std::unique_ptr<mqi::MessageDescriptor> saved_context;
+    GroupState puts;  // logical order of puts, gets and browses
+    GroupState gets;
+    GroupState browses;
     bool owns_dynamic = false;  // a temporary queue goes with it
   };
   using HandleRef = std::shared_ptr<Handle>;
@@ -151,6 +155,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Outcome fill_descriptor(const Handle& handle, PutCall& call, MessageRef& message);
   Outcome fill_context(const Handle& handle, PutCall& call) const;
   Outcome put_message(const QueueRef& queue, MessageRef message, bool in_unit, Done done);
+  // A message in pieces: all of them or none.
+  Outcome put_pieces(const QueueRef& queue, std::vector<MessageRef> pieces, bool in_unit,
+                     Done done);
   // Runs a unit of its own, or adds to the open one.
   Outcome submit(UnitPut put, bool in_unit, Done done);
 

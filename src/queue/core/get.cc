@@ -98,13 +98,40 @@ Outcome GetOperation::prepare() {
   if ((match & mo::kToken) != 0) matcher.token = call_->token;
   matcher.selector = handle_->selector;
   owner = manager_.new_owner();
-  looks_again = browses();
+  if (Outcome o = prepare_logical(); !o.is_ok()) return o;
+  prepare_selector();
+  looks_again = browses() || matcher.rule.is_any();
   if ((call_->options & mqi::gmo::kUnmarkedBrowse) != 0) {
     constexpr uint64_t kCooperativeBit = 1ull << 63;
     marker_ = handle_->marker;
     if ((handle_->options & mqi::oo::kCoOp) != 0) marker_ |= kCooperativeBit;
   }
   return Outcome::ok();
+}
+
+// `JMSCorrelationID = '...'` is looked up in the index, and then verified.
+void GetOperation::prepare_selector() {
+  if (matcher.selector == nullptr) return;
+  const selector::IdentifierEquality& equality = matcher.selector->identifier_equality();
+  constexpr size_t kIdBytes = 24;
+  if (!equality || equality.value.size() > kIdBytes) return;
+  using Field = selector::IdentifierEquality::Field;
+  bool is_message_id = equality.field == Field::kMessageId;
+  if (is_message_id && !equality.is_bytes) return;
+  if (is_message_id && matcher.message_id_hash == 0) {
+    matcher.message_id = strip_nulls(equality.value);
+    matcher.message_id_hash = hash_identifier(equality.value);
+  } else if (!is_message_id && matcher.correlation_id_hash == 0) {
+    selector_id_ = strip_nulls(equality.value);
+  }
+}
+
+// Only while no message on the queue hides its identifier from the index.
+void GetOperation::use_selector_index() {
+  if (selector_id_.empty()) return;
+  bool is_usable = queue_->other_cids == 0;
+  matcher.correlation_id = is_usable ? selector_id_ : std::string();
+  matcher.correlation_id_hash = is_usable ? hash_identifier(selector_id_) : 0;
 }
 
 Outcome GetOperation::start() {
@@ -122,7 +149,7 @@ Outcome GetOperation::start() {
     return finish(look_under_cursor());
   }
   if ((call_->options & mqi::gmo::kBrowseNext) != 0) {
-    from_ = {handle_->cursor.lane, handle_->cursor.sequence, 0};
+    from_ = start_ = {handle_->cursor.lane, handle_->cursor.sequence, 0};
   }
   return finish(look());
 }
@@ -143,6 +170,7 @@ Outcome GetOperation::look() {
   if ((call_->options & mqi::gmo::kBrowseFirst) != 0 && from_.resume_at == 0) {
     queue_->reset_cursor(handle_->cursor);
   }
+  use_selector_index();
   Queue::Found at = queue_->find(matcher, from_, loaded_, marker_, effects);
   Outcome outcome;
   if (at.slot == kNoSlot) {
@@ -151,6 +179,8 @@ Outcome GetOperation::look() {
     const Entry& entry = queue_->index().at(at.slot);
     from_ = {entry.lane, from_.lane == entry.lane ? from_.sequence : 0, entry.sequence};
     outcome = read(at.slot, entry, lock);
+  } else if (is_first_segment(at.slot)) {
+    outcome = whole(at.slot, lock);
   } else if (browses()) {
     outcome = browse(at.slot, lock);
   } else {
@@ -193,6 +223,9 @@ Outcome GetOperation::wait_or_fail(std::unique_lock<std::mutex>&) {
   if (deadline_ns_ == 0 || (deadline_ns_ != INT64_MAX && manager_.now_ns() >= deadline_ns_)) {
     return Outcome::failed(mqi::reason::kNoMsgAvailable);
   }
+  // What comes may be anywhere in the order.
+  from_ = start_;
+  loaded_ = {};
   queue_->waiters().add(*this);
   is_waiting_ = true;
   if (timer_ == 0 && deadline_ns_ != INT64_MAX) {
@@ -306,7 +339,12 @@ Outcome GetOperation::deliver(const Entry& entry, const MessageRef& message) {
   bool is_last_segment = (flags & mf::kLastSegment) != 0;
   call_->segment_status = is_last_segment ? 'L' : (flags & mf::kSegment) != 0 ? 'S' : ' ';
   call_->segmentation = (flags & mf::kSegmentationAllowed) != 0 ? 'A' : ' ';
-  if (message->body.size() <= call_->buffer_bytes) {
+  bool fits = message->body.size() <= call_->buffer_bytes;
+  bool is_kept = !fits && (call_->options & mqi::gmo::kAcceptTruncated) == 0;
+  if (matcher.rule.is_logical && !is_kept) {
+    note_logical(browses() ? handle_->browses : handle_->gets, message->md, message->body.size());
+  }
+  if (fits) {
     call_->body = message->body;
     return Outcome::ok();
   }
@@ -340,6 +378,7 @@ void GetOperation::on_read(Result<StoredMessage> stored) {
   auto message = decode_message(bytes.header, std::move(bytes.body));
   if (!message.ok()) return complete(Outcome::failed(mqi::reason::kObjectDamaged));
   loaded_ = {reading_, std::move(message).take_value()};
+  if (is_gathering_) parts_[reading_] = loaded_.message;
   if (held_ == 0) {
     Outcome outcome = look();
     if (!outcome.is_pending()) complete(outcome);

@@ -5,6 +5,7 @@
 // that granted it; whatever ends the operation early gives it back to its place.
 // Thread: the connection's executor, but for granted() and read(), which only post.
 #pragma once
+#include <map>
 #include <memory>
 
 #include "queue/core/connection.h"
@@ -29,12 +30,20 @@ class GetOperation final : public Waiter,
   bool browses() const { return (call_->options & mqi::gmo::kBrowseAny) != 0; }
   Outcome check() const;
   Outcome prepare();
+  void prepare_selector();
+  void use_selector_index();
   // Looks once; none there: waits or 2033.
   Outcome look();
   Outcome look_under_cursor();
   Outcome wait_or_fail(std::unique_lock<std::mutex>& lock);
   Outcome browse(Slot slot, std::unique_lock<std::mutex>& lock);
   void mark(Sequence sequence);
+  // logical.cc: groups, and segments taken as one message.
+  Outcome prepare_logical();
+  bool is_first_segment(Slot slot) const;
+  Outcome whole(Slot first, std::unique_lock<std::mutex>& lock);
+  Outcome take_whole(const std::vector<Slot>& slots, const MessageRef& message,
+                     std::unique_lock<std::mutex>& lock);
   // `slot` is locked for us.
   Outcome take(Slot slot);
   Outcome finish_take(Slot slot, const Entry& entry, const MessageRef& message);
@@ -63,6 +72,10 @@ class GetOperation final : public Waiter,
   GetCall* call_;
   Done done_;
   Position from_;
+  Position start_;
+  std::string selector_id_;  // that the selector wants to be the correlation identifier
+  bool is_gathering_ = false;
+  std::map<Sequence, MessageRef> parts_;  // segments that had to be read
   Loaded loaded_;
   uint64_t marker_ = 0;
   Sequence held_ = 0;  // the message that is locked for us

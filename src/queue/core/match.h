@@ -19,6 +19,15 @@ struct GroupPlace {
   int32_t original_length = -1;
 };
 
+// What logical order and the "available" options let a get take (group.h).
+struct LogicalRule {
+  bool is_logical = false;
+  bool needs_all_messages = false;
+  bool needs_all_segments = false;
+  bool is_inside = false;  // of a group or message: the matcher names the next one
+  bool is_any() const { return is_logical || needs_all_messages || needs_all_segments; }
+};
+
 enum class Verdict : uint8_t { kNo, kYes, kNeedsMessage };
 
 struct Matcher {
@@ -32,10 +41,11 @@ struct Matcher {
   int32_t offset = -1;
   Sequence token = 0;
   std::shared_ptr<const selector::Selector> selector;
+  LogicalRule rule;
 
   bool matches_any() const {
     return message_id_hash == 0 && correlation_id_hash == 0 && group_id_hash == 0 && token == 0 &&
-           sequence_number < 0 && offset < 0 && selector == nullptr;
+           sequence_number < 0 && offset < 0 && selector == nullptr && !rule.is_any();
   }
   bool needs_place() const { return sequence_number >= 0 || offset >= 0; }
   // `message`: what the entry's message is, null when it is not in memory.

@@ -9,6 +9,11 @@ namespace {
 
 bool put_bits_conflict(int32_t bits) { return (bits & (bits - 1)) != 0; }
 
+bool put_is_grouped(const mqi::MessageDescriptor& md) {
+  return md.flags != 0 || md.offset != 0 || md.sequence_number != 1 || md.original_length != -1 ||
+         !md.group_id.is_null();
+}
+
 // What the queue manager itself may not invent: descriptor values of the application.
 Outcome put_check_descriptor(const mqi::MessageDescriptor& md) {
   if (md.expiry < -1 || md.expiry == 0) return Outcome::failed(mqi::reason::kExpiryError);
@@ -215,12 +220,18 @@ Outcome Connection::put_to(Handle& handle, PutCall& call, bool, Done done) {
   if (handle.object != nullptr && handle.object->inhibits_put.load(std::memory_order_relaxed)) {
     return Outcome::failed(mqi::reason::kPutInhibited);
   }
-  if (call.body.size() > manager_.settings().message_bytes_max) {
-    return Outcome::failed(mqi::reason::kMsgTooBigForQMgr);
-  }
   MessageRef message;
   Outcome warning = fill_descriptor(handle, call, message);
   if (warning.is_failed()) return warning;
+  bool in_unit = (call.options & mqi::pmo::kSyncpoint) != 0;
+  bool is_logical = (call.options & mqi::pmo::kLogicalOrder) != 0;
+  bool is_grouped = is_logical || put_is_grouped(call.md);
+  if (is_grouped) {
+    Outcome o =
+        prepare_group_put(manager_, handle.puts, is_logical, in_unit, call.body.size(), call.md);
+    if (!o.is_ok()) return o;
+    message->md = call.md;
+  }
   message->body = call.body;
   message->properties = call.properties;
   message->origin = call.origin;
@@ -229,9 +240,69 @@ Outcome Connection::put_to(Handle& handle, PutCall& call, bool, Done done) {
   if (handle.is_remote) wrap_for_transmission(manager_, handle, *message);
   call.resolved_queue = handle.is_remote ? handle.remote_queue : handle.queue->name();
   call.resolved_queue_manager = handle.is_remote ? handle.remote_queue_manager : manager_.name();
-  bool in_unit = (call.options & mqi::pmo::kSyncpoint) != 0;
-  Outcome outcome = put_message(handle.queue, std::move(message), in_unit, std::move(done));
+  Outcome outcome;
+  size_t piece_bytes = 0;
+  if ((call.md.flags & mqi::mf::kSegmentationAllowed) != 0 && !handle.is_remote) {
+    std::lock_guard lock(handle.queue->mutex());
+    piece_bytes =
+        std::min(handle.queue->settings().message_bytes_max, manager_.settings().message_bytes_max);
+  }
+  constexpr size_t kPieceBytesMin = 16;
+  if (piece_bytes >= kPieceBytesMin && call.body.size() > piece_bytes) {
+    outcome = put_pieces(handle.queue, split_message(manager_, *message, piece_bytes), in_unit,
+                         std::move(done));
+  } else if (call.body.size() > manager_.settings().message_bytes_max) {
+    return Outcome::failed(mqi::reason::kMsgTooBigForQMgr);
+  } else {
+    outcome = put_message(handle.queue, std::move(message), in_unit, std::move(done));
+  }
+  if (is_logical && !outcome.is_failed()) {
+    commit_group_put(handle.puts, call.md, call.body.size(), in_unit);
+  }
   return outcome.is_ok() ? warning : outcome;
+}
+
+Outcome Connection::put_pieces(const QueueRef& queue, std::vector<MessageRef> pieces, bool in_unit,
+                               Done done) {
+  UnitOfWork unit;
+  Outcome outcome;
+  uint64_t bytes = 0;
+  {
+    std::lock_guard lock(queue->mutex());
+    for (MessageRef& piece : pieces) {
+      bytes += piece->body.size();
+      outcome = queue->check_put(piece->body.size());
+      if (outcome.is_failed()) break;
+      queue->reserve();
+      UnitPut put;
+      put.queue = queue;
+      put.index = make_index_entry(*piece);
+      put.place = {piece->md.sequence_number, piece->md.offset, piece->md.flags,
+                   piece->md.original_length};
+      put.message = std::move(piece);
+      unit.puts.push_back(std::move(put));
+    }
+    bool is_persistent = !unit.puts.empty() && unit.puts[0].message->is_persistent();
+    if (!outcome.is_failed() && is_persistent && !manager_.store().admit(bytes)) {
+      outcome = Outcome::failed(mqi::reason::kQSpaceNotAvailable);
+    }
+    bool is_too_many =
+        in_unit && unit_.count() + unit.puts.size() > manager_.settings().uncommitted_max;
+    if (is_too_many) outcome = Outcome::failed(mqi::reason::kSyncpointLimitReached);
+    if (outcome.is_failed()) {
+      for (size_t i = 0; i < unit.puts.size(); ++i) queue->unreserve();
+      return outcome;
+    }
+  }
+  if (in_unit) {
+    (void)unit_owner();
+    unit_.bytes += bytes;
+    for (UnitPut& put : unit.puts) unit_.puts.push_back(std::move(put));
+    return Outcome::ok();
+  }
+  auto* operation =
+      new CommitOperation(manager_, std::move(unit), options_.executor, std::move(done));
+  return operation->run();
 }
 
 Outcome Connection::put_message(const QueueRef& queue, MessageRef message, bool in_unit,

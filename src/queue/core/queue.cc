@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "queue/core/group.h"
 
 namespace millstream::queue {
 
@@ -32,6 +33,7 @@ Outcome Queue::check_put(uint64_t bytes) const {
 Slot Queue::publish(const Entry& entry, const GroupPlace* place, Effects& effects) {
   Slot slot = index_.insert(entry);
   if (entry.expires_gmt_ms != 0) ++expiring;
+  if ((entry.flags & kEntryOtherCid) != 0) ++other_cids;
   if (place != nullptr) places_[entry.sequence] = *place;
   ++statistics.puts;
   if (entry.state == EntryState::kAvailable) offer(slot, effects);
@@ -53,7 +55,8 @@ void Queue::offer(Slot slot, Effects& effects) {
       index_.lock(slot, waiter->owner);
       waiter->granted(slot, entry.sequence);
     } else {
-      for (Waiter* looker : waiters_.take_lookers(false)) looker->granted(kNoSlot, 0);
+      bool is_for_all = (entry.flags & kEntryOtherCid) != 0;
+      for (Waiter* looker : waiters_.take_lookers(is_for_all)) looker->granted(kNoSlot, 0);
     }
   }
   if (settings_.is_triggered) consider_trigger(entry, effects);
@@ -76,6 +79,7 @@ void Queue::erase(Slot slot) {
   fix_cursors(slot);
   if (entry.state == EntryState::kLeaving) --leaving_;
   if (entry.expires_gmt_ms != 0) --expiring;
+  if ((entry.flags & kEntryOtherCid) != 0) --other_cids;
   if (!places_.empty()) places_.erase(entry.sequence);
   if (!marks_.empty()) marks_.erase(entry.sequence);
   index_.erase(slot);
@@ -168,6 +172,7 @@ Verdict Queue::verdict(const Matcher& matcher, Slot slot, const Loaded& loaded, 
   if (message == nullptr && loaded.sequence == entry.sequence) message = loaded.message.get();
   GroupPlace place;
   if (matcher.needs_place()) place = place_of(slot);
+  if (matcher.rule.is_any() && !is_eligible(*this, slot, matcher.rule)) return Verdict::kNo;
   return matcher.check(entry, message, place);
 }
 

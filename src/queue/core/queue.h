@@ -171,6 +171,7 @@ class Queue : public std::enable_shared_from_this<Queue> {
   int64_t trigger_again_ns = INT64_MAX;  // TRIGINT after the last one a FIRST counts again
   uint64_t scan_steps = 0;               // entries looked at, for tests of complexity
   uint32_t expiring = 0;                 // messages that have an expiry
+  uint32_t other_cids = 0;               // that the index cannot find by their JMS correlation id
 
  private:
   void consider_trigger(const Entry& entry, Effects& effects);

@@ -38,6 +38,7 @@ enum EntryFlag : uint8_t {
   kEntryGrouped = 8,     // in a group, or a segment
   kEntryRecovered = 16,  // in memory only: found by an unclean start, possibly delivered before
   kEntryReportsCod = 32,
+  kEntryOtherCid = 64,  // its JMS correlation id is not the descriptor's
 };
 
 struct Entry {

@@ -1,6 +1,7 @@
 #include "queue/core/unit_of_work.h"
 
 #include "base/assert.h"
+#include "mqi/properties.h"
 #include "queue/core/message_codec.h"
 #include "queue/core/queue_manager.h"
 
@@ -34,6 +35,12 @@ IndexEntry make_index_entry(const Message& message) {
   constexpr int32_t kGroupFlags =
       mqi::mf::kInGroup | mqi::mf::kLastInGroup | mqi::mf::kSegment | mqi::mf::kLastSegment;
   if ((message.md.flags & kGroupFlags) != 0) flags |= kEntryGrouped;
+  if (!message.properties.empty()) {
+    mqi::PropertyView cid = mqi::PropertyListView::trusted(message.properties).find("jms.Cid");
+    if (cid.is_string() && hash_identifier(cid.text()) != index.correlation_id_hash) {
+      flags |= kEntryOtherCid;
+    }
+  }
   index.flags = flags;
   return index;
 }
