@@ -19,6 +19,13 @@ UnitRecord admin_record(RecordKind kind, std::string key, std::string value,
   return {static_cast<uint8_t>(kind), std::move(key), std::move(value), is_erased};
 }
 
+// By units of work, also such that are in doubt, whose handles may be closed.
+bool admin_has_locked(Queue& queue) {
+  bool has = false;
+  queue.index().for_each([&](Slot, Entry& entry) { has |= entry.state == EntryState::kLocked; });
+  return has;
+}
+
 std::string admin_number(uint32_t v) { return std::string(reinterpret_cast<char*>(&v), 4); }
 
 }  // namespace
@@ -174,7 +181,7 @@ AdminResult ObjectAdmin::check_erase(const NamedQueueRef& object, bool is_purge)
   if (queue.open_input + queue.open_output + queue.open_browse > 0) {
     return AdminResult::failed(objects::reason::kObjectOpen, {object->name});
   }
-  if (queue.uncommitted_puts() > 0) {
+  if (queue.uncommitted_puts() > 0 || admin_has_locked(queue)) {
     return AdminResult::failed(objects::reason::kObjectOpen, {object->name});
   }
   if (queue.depth() > 0 && !is_purge) {
@@ -245,7 +252,7 @@ void ObjectAdmin::clear_queue(const std::string& name, AdminDone done) {
     Queue& queue = *object->queue;
     std::unique_lock queue_lock(queue.mutex());
     bool is_used = queue.open_input + queue.open_output + queue.open_browse > 0 ||
-                   queue.uncommitted_puts() > 0;
+                   queue.uncommitted_puts() > 0 || admin_has_locked(queue);
     if (is_used) {
       queue_lock.unlock();
       return refuse(objects::reason::kObjectOpen);
