@@ -146,6 +146,9 @@ class Recovery {
     for (const auto& [segment, i] : reader.segments()) {
       if (segment < lowest || segment > out_.end.at.segment) continue;
       is_used[i] = true;
+      // A block that the last process was writing when it ended may be read and yet not be durable.
+      // What was accepted here must be there the next time, too.
+      if (segment == out_.end.at.segment) MS_TRY(reader.file(i).file->sync());
       shared_.segments.add_used(segment, reader.file(i));
     }
     for (size_t i = 0; i < is_used.size(); ++i) {
