@@ -159,7 +159,12 @@ class Checker {
     if (unit.state == UnitState::kPrepared || unit.is_listed_in_doubt) return;
     if (!m.got.empty()) {
       Unit& taker = units_[m.got.back()->unit];
-      if (taker.state == UnitState::kUnknown) taker.happened = m.got.back();
+      // That it is gone shows that it was taken, unless it may have gone by itself.
+      const bool may_be_gone =
+          may_have_expired(*m.put) ||
+          (!m.put->is_persistent && unit.asked_at_ns <= last_crash_ns_) ||
+          may_be_missing_.contains(m.put->queue);
+      if (taker.state == UnitState::kUnknown && !may_be_gone) taker.happened = m.got.back();
       if (taker.state != UnitState::kBackedOut && taker.state != UnitState::kOpen) return;
     }
     if (may_have_expired(*m.put)) return;

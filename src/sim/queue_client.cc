@@ -258,6 +258,7 @@ void QueueClient::get() {
                  got(*call, queue, in_unit, is_selective);
                } else {
                  note("get " + queue + " = " + std::to_string(o.reason));
+                 if (o.reason == reason::kTruncatedMsgFailed) scene_.oracle.disturbed(queue);
                }
              });
 }

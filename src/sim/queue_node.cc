@@ -74,8 +74,8 @@ bool QueueNode::stop() {
   sim.run_ready(100'000);
   const bool is_ok = closed.ok() && !has_failed;
   if (!closed.ok()) error = closed.error().describe();
-  drop();
-  disk.restart_process();
+  lost_power = disk.has_crashed();
+  kill();
   return is_ok;
 }
 

@@ -56,6 +56,7 @@ class QueueNode {
   base::SimExecutor executor;
   io::SimDisk disk;
   std::string error;
+  bool lost_power = false;  // in the middle of stop()
   bool has_failed = false;  // fail-stop: the process would end now; `error` says why
 
  private:

@@ -62,7 +62,7 @@ void QueueOracle::got(const queue::GetCall& call, const std::string& queue, cons
   entry.key = text.key;
   entry.producer = consumer;
   entry.is_flagged = call.md.backout_count > 0 || call.is_maybe_redelivered;
-  entry.is_selective = is_selective;
+  entry.is_selective = is_selective || disturbed_.contains(queue);
   ledger.add(std::move(entry));
 }
 
@@ -74,7 +74,10 @@ void QueueOracle::saw(const queue::GetCall& call, const std::string& queue) {
   }
 }
 
-void QueueOracle::crashed() { add(LedgerEntry::Kind::kCrash, ""); }
+void QueueOracle::crashed() {
+  disturbed_.clear();
+  add(LedgerEntry::Kind::kCrash, "");
+}
 
 size_t QueueOracle::definition_asked(const std::string& queue, std::string state) {
   Definition& d = definitions_[queue];

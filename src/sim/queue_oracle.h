@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -40,6 +41,8 @@ class QueueOracle {
   // A body seen without being got.
   void saw(const queue::GetCall& call, const std::string& queue);
   void crashed();
+  // A get that gave its message back unseen: whoever got others meanwhile saw them out of order.
+  void disturbed(const std::string& queue) { disturbed_.insert(queue); }
 
   // --- definitions: what was asked and what was acknowledged ---
   size_t definition_asked(const std::string& queue, std::string state);
@@ -66,6 +69,7 @@ class QueueOracle {
   uint64_t last_name_ = 0, last_number_ = 0;
   std::unordered_map<uint64_t, std::string> keys_;
   std::deque<std::string> recent_;
+  std::set<std::string> disturbed_;
   std::map<std::string, Definition> definitions_;
 };
 

@@ -22,7 +22,7 @@ NodeOptions node_options(const QueueSwarm& swarm) {
   if (swarm.has_little_memory) options.memory_bytes_max = 3000;
   if (swarm.has_little_disk) {
     options.disk_bytes = 900 << 10;
-    options.store.disk_reserve_bytes = 128 << 10;
+    options.store.disk_reserve_bytes = 256 << 10;
   }
   return options;
 }
@@ -131,10 +131,7 @@ class QueueRun {
     switch (ending_) {
       case Ending::kStop:
         oracle_.note("stops");
-        if (!node_.stop() && !swarm_.has_io_faults && !swarm_.has_little_disk) {
-          oracle_.violation("stop: " + node_.error);
-        }
-        if (node_.disk.has_crashed()) node_.power_cut();
+        stop_clean();
         break;
       case Ending::kKill:
         oracle_.note("is killed");
@@ -146,6 +143,11 @@ class QueueRun {
         break;
     }
     oracle_.crashed();
+  }
+
+  void stop_clean() {
+    if (node_.stop() || swarm_.has_io_faults || swarm_.has_little_disk) return;
+    if (!node_.lost_power) oracle_.violation("stop: " + node_.error);
   }
 
   // Clients end what they are at. False: they do not.
