@@ -15,6 +15,7 @@
 #include "queue/core/group.h"
 #include "queue/core/name_resolution.h"
 #include "queue/core/outcome.h"
+#include "queue/core/pubsub.h"
 #include "queue/core/queue_manager.h"
 #include "queue/core/unit_of_work.h"
 
@@ -76,6 +77,23 @@ struct GetCall {
   std::string resolved_queue;
 };
 
+// MQSUB. Durable subscriptions need a name; managed ones get their queue made.
+struct SubscribeCall {
+  int32_t options = 0;      // MQSO_
+  std::string object_name;  // of a topic object
+  std::string object_string;
+  std::string name;
+  std::string selection_string;
+  std::string user_data;
+  int32_t priority = -3;         // of its publications; as published
+  bool is_shared = false;        // several handles consume from it, as JMS 2 has it
+  mqi::Id correlation_id;        // in with set-correlation-id; out
+  Hobj destination = kNoObject;  // in when not managed; out when managed
+  // --- out ---
+  Hobj handle = kNoObject;
+  std::string resolved_topic;
+};
+
 class GetOperation;
 
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -90,6 +108,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Outcome put(Hobj handle, PutCall& call, Done done = nullptr);
   Outcome put1(OpenCall& object, PutCall& call, Done done = nullptr);
   Outcome get(Hobj handle, GetCall& call, Done done = nullptr);
+  // A durable one is pending until its definition is.
+  Outcome subscribe(SubscribeCall& call, Done done = nullptr);
+  // MQSUBRQ: what is retained, once more. 2437 when nothing is.
+  Outcome request_retained(Hobj subscription, int32_t& count, Done done = nullptr);
   // Ends a get that waits: its `done` is called with 2033. False: it is not waiting.
   bool cancel(GetCall& call);
   Outcome begin();
@@ -130,6 +152,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     uint64_t marker = 0;  // of this handle, for marks
     Slot locked = kNoSlot;
     Sequence locked_sequence = 0;
+    std::string topic;             // of a topic
+    SubscriptionRef subscription;  // of a subscription
     std::unique_ptr<mqi::MessageDescriptor> saved_context;
     GroupState puts;  // logical order of puts, gets and browses
     GroupState gets;
@@ -148,6 +172,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Outcome create_dynamic(OpenCall& call, Handle& handle, Done done);
   Outcome check_access(const OpenCall& call, const Handle& handle) const;
   HandleRef find_handle(Hobj handle) const;
+
+  // subscribe.cc
+  static constexpr int32_t kSubscriptionHandle = 1000;
+  Outcome open_topic(OpenCall& call, Handle& handle);
+  Outcome publish_to(Handle& handle, PutCall& call, MessageRef message, Done done);
+  Outcome make_managed_queue(const std::string& topic, bool is_durable, bool is_shared,
+                             NamedQueueRef& out);
+  Outcome open_managed(const NamedQueueRef& object, Hobj& out);
+  Outcome resume_subscription(const SubscriptionRef& s, SubscribeCall& call);
+  Outcome add_subscription_handle(const SubscriptionRef& s, SubscribeCall& call);
+  Outcome fill_subscription(const SubscribeCall& call, Subscription& s);
+  Outcome create_subscription(std::shared_ptr<Subscription> s, SubscribeCall& call, Done done);
+  Outcome define_subscription(const Subscription& s, const SubscribeCall& call, Done done);
+  void close_subscription(Handle& handle, int32_t options);
 
   // put.cc
   Outcome check_put(const Handle& handle, const PutCall& call) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "queue/core/connection.h"
+#include "queue/core/definitions.h"
 #include "queue/core/queue_manager.h"
 
 namespace millstream::queue {
@@ -107,14 +108,26 @@ void Connection::show_unit(bool has_unit) {
   display_unit_started_ms_ = has_unit ? manager_.now_gmt_micros() / 1000 : 0;
 }
 
-// The parts of administration that belong to publish/subscribe.
-std::vector<objects::TopicStatus> QueueManager::topic_status(std::string_view) const { return {}; }
-std::vector<objects::SubscriptionStatus> QueueManager::subscription_status(std::string_view) const {
-  return {};
+std::vector<objects::TopicStatus> QueueManager::topic_status(std::string_view pattern) const {
+  return pubsub_.topic_status(pattern);
 }
-objects::PublishStatus QueueManager::publish_status() const { return {}; }
+
+std::vector<objects::SubscriptionStatus> QueueManager::subscription_status(
+    std::string_view pattern) const {
+  return pubsub_.subscription_status(pattern);
+}
+
+objects::PublishStatus QueueManager::publish_status() const { return pubsub_.publish_status(); }
+
 void QueueManager::clear_retained(const std::string& topic, objects::AdminDone done) {
-  done(objects::AdminResult::failed(mqi::reason::kUnknownObjectName, {topic}));
+  pubsub_.clear_retained(topic);
+  UnitOfWork unit;
+  unit.records.push_back({static_cast<uint8_t>(RecordKind::kRetained), topic, "", true});
+  auto* operation =
+      new CommitOperation(*this, std::move(unit), options_.executor,
+                          [done](const Outcome& o) { done({o.completion, o.reason, {}}); });
+  Outcome outcome = operation->run();
+  if (!outcome.is_pending()) done({outcome.completion, outcome.reason, {}});
 }
 
 }  // namespace millstream::queue

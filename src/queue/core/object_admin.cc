@@ -115,6 +115,9 @@ void ObjectAdmin::apply(Definition definition, UnitOfWork* unit) {
       if (unit != nullptr) record(definition, 0, *unit);
       break;
   }
+  if (unit != nullptr && definition.family() == ObjectFamily::kTopic) {
+    (void)manager_.pubsub().apply_topic(definition);
+  }
   (void)catalogue_.put(std::make_shared<const Definition>(std::move(definition)));
 }
 
@@ -135,6 +138,10 @@ void ObjectAdmin::define(Definition definition, bool is_replace, AdminDone done)
   }
   if (old == nullptr && catalogue_.size() >= objects::kDefinitionsMax) {
     return refuse(mqi::reason::kResourceProblem);
+  }
+  if (family == ObjectFamily::kSubscription) {
+    Outcome o = manager_.pubsub().apply_subscription(definition);
+    if (o.is_failed()) return refuse(o.reason);
   }
   int64_t now = manager_.now_gmt_micros() / 1000;
   definition.set_created(old != nullptr ? old->created_gmt_ms() : now);
@@ -166,6 +173,10 @@ void ObjectAdmin::alter(objects::DefinitionPtr seen, Definition changed, bool is
       if (is_open) return refuse(objects::reason::kObjectOpen);
       if (!is_empty) return refuse(mqi::reason::kQNotEmpty);
     }
+  }
+  if (changed.family() == ObjectFamily::kSubscription) {
+    Outcome o = manager_.pubsub().apply_subscription(changed);
+    if (o.is_failed()) return refuse(o.reason);
   }
   changed.set_created(current->created_gmt_ms());
   changed.set_altered(manager_.now_gmt_micros() / 1000);
@@ -222,6 +233,10 @@ void ObjectAdmin::erase(ObjectFamily family, std::string name, objects::EraseOpt
     }
   } else if (family == ObjectFamily::kProcess) {
     manager_.objects().set_process(name, nullptr);
+  } else if (family == ObjectFamily::kTopic) {
+    manager_.pubsub().erase_topic(*catalogue_.find(family, name));
+  } else if (family == ObjectFamily::kSubscription) {
+    manager_.pubsub().erase_subscription(name);
   } else if (family == ObjectFamily::kQmgr) {
     return refuse(AdminResult::failed(objects::reason::kUnsupported, {name}));
   }
@@ -324,7 +339,8 @@ void ObjectAdmin::set_applied_script(std::string name, std::string hash, AdminDo
 }
 
 Outcome ObjectAdmin::create_dynamic(const std::string& name, const std::string& model,
-                                    NamedQueueRef& out, base::Executor* executor, Done done) {
+                                    bool is_shared, NamedQueueRef& out, base::Executor* executor,
+                                    Done done) {
   Lock lock(mutex_);
   objects::DefinitionPtr from = catalogue_.find(ObjectFamily::kQueue, model);
   if (from == nullptr) return Outcome::failed(mqi::reason::kUnknownObjectName);
@@ -334,6 +350,11 @@ Outcome ObjectAdmin::create_dynamic(const std::string& name, const std::string& 
   Definition definition(ObjectType::kQlocal, name);
   definition.copy_attributes(*from);
   definition.set_number(objects::Attr::kDeftype, from->number(objects::Attr::kDeftype));
+  if (is_shared) {
+    definition.set_number(objects::Attr::kShare, 1);
+    definition.set_number(objects::Attr::kDefsopt,
+                          static_cast<int64_t>(objects::InputDefault::kShared));
+  }
   definition.set_created(manager_.now_gmt_micros() / 1000);
   bool is_permanent = queue_settings_of(definition).dynamic == DynamicKind::kPermanent;
   UnitOfWork unit;
@@ -367,6 +388,15 @@ Outcome ObjectAdmin::delete_dynamic(const NamedQueueRef& object, bool purges) {
                                       record_key(ObjectFamily::kQueue, object->name), "", true));
   commit(std::move(unit), lock, nullptr);
   return Outcome::ok();
+}
+
+void ObjectAdmin::apply_recovered() {
+  for (const auto& topic : catalogue_.find_generic(ObjectFamily::kTopic, "*")) {
+    (void)manager_.pubsub().apply_topic(*topic);
+  }
+  for (const auto& subscription : catalogue_.find_generic(ObjectFamily::kSubscription, "*")) {
+    (void)manager_.pubsub().apply_subscription(*subscription);
+  }
 }
 
 Status ObjectAdmin::recover_definition(std::string_view key, std::string_view value) {

@@ -46,12 +46,14 @@ class ObjectAdmin {
 
   // A dynamic queue after a model. 2100 when the name is taken. `done` only for permanent ones,
   // and only after it returned pending.
-  Outcome create_dynamic(const std::string& name, const std::string& model, NamedQueueRef& out,
-                         base::Executor* executor, Done done);
+  // `is_shared`: several may get, whatever the model says.
+  Outcome create_dynamic(const std::string& name, const std::string& model, bool is_shared,
+                         NamedQueueRef& out, base::Executor* executor, Done done);
   // With its messages, when `purges`; 2055 when there are some otherwise.
   Outcome delete_dynamic(const NamedQueueRef& object, bool purges);
 
-  // At start.
+  // At start. Topics and subscriptions are applied when all definitions are known.
+  void apply_recovered();
   Status recover_definition(std::string_view key, std::string_view value);
   Status recover_record(uint8_t kind, std::string_view key, std::string_view value);
   void recovered_queue_id(QueueId id) {

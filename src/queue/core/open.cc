@@ -64,6 +64,8 @@ Outcome Connection::open(OpenCall& call, Done done) {
   } else if (call.object_type == mqi::ot::kQueue) {
     outcome = open_queue(call, *handle, std::move(done));
     if (outcome.is_failed()) return outcome;
+  } else if (call.object_type == mqi::ot::kTopic) {
+    if (Outcome o = open_topic(call, *handle); o.is_failed()) return o;
   } else {
     return Outcome::failed(mqi::reason::kObjectTypeError);
   }
@@ -89,6 +91,13 @@ Outcome Connection::open_queue(OpenCall& call, Handle& handle, Done done) {
     create_unknown(std::string(name));
   }
   if (Outcome o = resolve_queue(manager_, name, where, takes, handle); !o.is_ok()) return o;
+  if (!handle.topic_object.empty()) {  // an alias of a topic
+    OpenCall topic = call;
+    topic.object_name = handle.topic_object;
+    Outcome o = open_topic(topic, handle);
+    call.resolved_object_string = topic.resolved_object_string;
+    return o;
+  }
   if (Outcome o = check_access(call, handle); !o.is_ok()) return o;
   if (!trim_name(call.selection_string).empty()) {
     if ((call.options & (mqi::oo::kInputAny | mqi::oo::kBrowse)) == 0) {
@@ -174,6 +183,7 @@ Outcome Connection::attach(Handle& handle) {
 }
 
 void Connection::detach(Handle& handle) {
+  if (handle.subscription != nullptr) close_subscription(handle, mqi::co::kNone);
   if (handle.queue == nullptr) return;
   if (handle.owns_dynamic) (void)manager_.admin().delete_dynamic(handle.object, true);
   Queue& queue = *handle.queue;
@@ -221,6 +231,13 @@ Outcome Connection::close(Hobj& id, int32_t options, Done) {
   if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
   HandleRef handle = find_handle(id);
   if (handle == nullptr) return Outcome::failed(mqi::reason::kHobjError);
+  if (handle->type == kSubscriptionHandle) {
+    close_subscription(*handle, options);
+    handles_.erase(id);
+    id = kNoObject;
+    show_handles();
+    return Outcome::ok();
+  }
   if (options != mqi::co::kNone && options != mqi::co::kDelete &&
       options != mqi::co::kDeletePurge) {
     return Outcome::failed(mqi::reason::kOptionsError);
@@ -265,7 +282,7 @@ Outcome Connection::create_dynamic(OpenCall& call, Handle& handle, Done done) {
     return Outcome::failed(mqi::reason::kDynamicQNameError);
   }
   NamedQueueRef created;
-  Outcome outcome = manager_.admin().create_dynamic(name, handle.object->name, created,
+  Outcome outcome = manager_.admin().create_dynamic(name, handle.object->name, false, created,
                                                     options_.executor, std::move(done));
   if (outcome.is_failed()) return outcome;
   handle.object = created;

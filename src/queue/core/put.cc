@@ -215,7 +215,10 @@ Outcome Connection::fill_descriptor(const Handle& handle, PutCall& call, Message
 
 Outcome Connection::put_to(Handle& handle, PutCall& call, bool, Done done) {
   if (!manager_.is_running()) return Outcome::failed(mqi::reason::kQMgrStopping);
-  if (handle.queue == nullptr) return Outcome::failed(mqi::reason::kNotOpenForOutput);
+  bool is_topic = handle.type == mqi::ot::kTopic;
+  if (handle.queue == nullptr && !is_topic) {
+    return Outcome::failed(mqi::reason::kNotOpenForOutput);
+  }
   if (Outcome o = check_put(handle, call); !o.is_ok()) return o;
   if (handle.object != nullptr && handle.object->inhibits_put.load(std::memory_order_relaxed)) {
     return Outcome::failed(mqi::reason::kPutInhibited);
@@ -237,6 +240,10 @@ Outcome Connection::put_to(Handle& handle, PutCall& call, bool, Done done) {
   message->origin = call.origin;
   message->origin_kind = call.origin_kind;
   if (!call.long_ids.empty()) message->long_ids = std::make_unique<LongIds>(call.long_ids);
+  if (is_topic) {
+    Outcome outcome = publish_to(handle, call, std::move(message), std::move(done));
+    return outcome.is_ok() ? warning : outcome;
+  }
   if (handle.is_remote) wrap_for_transmission(manager_, handle, *message);
   call.resolved_queue = handle.is_remote ? handle.remote_queue : handle.queue->name();
   call.resolved_queue_manager = handle.is_remote ? handle.remote_queue_manager : manager_.name();

@@ -45,9 +45,12 @@ struct Effects {
     Location location;
   };
   std::vector<Read> reads;
+  std::vector<std::pair<std::string, MessageRef>> retained;  // publications, by topic
   std::vector<Trigger> triggers;
   std::vector<Expired> expired;
-  bool empty() const { return triggers.empty() && expired.empty() && reads.empty(); }
+  bool empty() const {
+    return triggers.empty() && expired.empty() && reads.empty() && retained.empty();
+  }
 };
 
 // A browse cursor. Registered with the queue while it is placed.

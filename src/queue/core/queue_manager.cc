@@ -5,11 +5,12 @@
 #include "base/assert.h"
 #include "queue/core/connection.h"
 #include "queue/core/definitions.h"
+#include "queue/core/message_codec.h"
 
 namespace millstream::queue {
 
 QueueManager::QueueManager(QueueManagerOptions options)
-    : options_(std::move(options)), admin_(*this), branches_(*this) {
+    : options_(std::move(options)), admin_(*this), branches_(*this), pubsub_(*this) {
   set_settings(options_.settings);
   MS_ASSERT(options_.executor != nullptr && options_.random != nullptr);
   // "AMQ ", 12 characters of the name, then 8 bytes that are unique: an epoch and a count.
@@ -29,6 +30,7 @@ Status QueueManager::start(Store& store) {
     admin_.define(manager_definition(options_.settings), false, [](objects::AdminResult) {});
   }
   read_headers(std::exchange(to_read_, {}));
+  admin_.apply_recovered();
   if (recovered_expiry_ms_ != INT64_MAX) schedule_sweep(recovered_expiry_ms_);
   if (!found_clean_stop_) return {};
   // From here on a stop is unclean until stop() says otherwise.
@@ -190,6 +192,7 @@ void QueueManager::apply(Effects effects) {
   for (const Effects::Trigger& trigger : effects.triggers) fire(trigger);
   for (const Effects::Expired& expired : effects.expired) finish_expired(expired);
   if (!effects.reads.empty()) read_headers(std::move(effects.reads));
+  for (auto& [topic, message] : effects.retained) pubsub_.retain(topic, std::move(message));
 }
 
 void QueueManager::run_detached(UnitOfWork unit) {
@@ -280,6 +283,17 @@ Status QueueManager::record(uint8_t kind, std::string_view key, std::string_view
   has_records_ = true;
   if (kind == static_cast<uint8_t>(RecordKind::kCleanStop)) {
     found_clean_stop_ = true;
+    return {};
+  }
+  if (kind == static_cast<uint8_t>(RecordKind::kRetained)) {
+    uint32_t size = 0;
+    if (value.size() < sizeof size) return {};
+    std::memcpy(&size, value.data(), sizeof size);
+    value.remove_prefix(sizeof size);
+    if (size > value.size()) return {};
+    MessageRef message =
+        MS_TRY(decode_message(value.substr(0, size), std::string(value.substr(size))));
+    pubsub_.recover_retained(key, std::move(message));
     return {};
   }
   return admin_.recover_record(kind, key, value);

@@ -24,6 +24,7 @@
 #include "queue/core/access.h"
 #include "queue/core/object_admin.h"
 #include "queue/core/object_table.h"
+#include "queue/core/pubsub.h"
 #include "queue/core/unit_of_work.h"
 #include "queue/core/xa.h"
 #include "queue/store/store.h"
@@ -99,6 +100,7 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   bool was_unclean() const { return was_unclean_; }
 
   XaBranches& branches() { return branches_; }
+  PubSub& pubsub() { return pubsub_; }
   QueueRef queue_by_id(QueueId id) const;
   // Stands for queues that a prepared unit found at a start knows and nobody else does.
   QueueRef lost_queue();
@@ -169,6 +171,7 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   std::unordered_map<QueueId, QueueRef> by_id_;
   ObjectAdmin admin_;
   XaBranches branches_;
+  PubSub pubsub_;
   QueueRef lost_queue_;
   std::atomic<const QueueManagerSettings*> settings_{nullptr};
   std::mutex settings_mutex_;

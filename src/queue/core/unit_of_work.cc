@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "mqi/properties.h"
+#include "queue/core/definitions.h"
 #include "queue/core/message_codec.h"
 #include "queue/core/queue_manager.h"
 
@@ -14,6 +15,9 @@ bool UnitOfWork::is_persistent() const {
   }
   for (const UnitGet& get : gets) {
     if (get.is_persistent) return true;
+  }
+  for (const auto& [topic, message] : retained) {
+    if (message->is_persistent()) return true;
   }
   return false;
 }
@@ -83,6 +87,9 @@ Outcome CommitOperation::run(RedoKind kind, std::string_view xid) {
       if (put.message->is_persistent()) encode_message_header(*put.message, headers_.back());
     }
   }
+  for (const auto& [topic, message] : unit_.retained) {
+    if (message->is_persistent()) unit_.records.push_back(retained_record(topic, *message));
+  }
   xid_ = xid;
   LockedQueues queues;  // not a member: the object may be gone before they are unlocked
   lock(queues);
@@ -112,6 +119,16 @@ Outcome CommitOperation::run(RedoKind kind, std::string_view xid) {
 
 bool CommitOperation::is_stored(const UnitPut& put) const {
   return put.message->is_persistent() && !put.queue->is_deleted();
+}
+
+UnitRecord CommitOperation::retained_record(const std::string& topic, const Message& message) {
+  std::string header;
+  encode_message_header(message, header);
+  uint32_t size = static_cast<uint32_t>(header.size());
+  std::string value(reinterpret_cast<const char*>(&size), sizeof size);
+  value += header;
+  value += message.body.view();
+  return {static_cast<uint8_t>(RecordKind::kRetained), topic, std::move(value), false};
 }
 
 void CommitOperation::build(RedoKind kind) {
@@ -153,6 +170,7 @@ void CommitOperation::publish(std::span<const Location> locations) {
     ++get.queue->statistics.gets;
     get.queue->statistics.last_get_gmt_micros = now;
   }
+  for (auto& retained : unit_.retained) effects_.retained.push_back(std::move(retained));
   for (UnitPut& put : unit_.puts) {
     Location location;
     if (put.is_stored) location = locations[next_location++];

@@ -48,12 +48,15 @@ struct UnitOfWork {
   std::vector<UnitPut> puts;
   std::vector<UnitGet> gets;
   std::vector<UnitRecord> records;
+  std::vector<std::pair<std::string, MessageRef>> retained;  // by topic
   std::vector<RedoClear> clears;
   uint64_t bytes = 0;
   int32_t rollback_only = 0;  // the reason, when something in it failed for good
 
   size_t count() const { return puts.size() + gets.size(); }
-  bool empty() const { return puts.empty() && gets.empty() && records.empty() && clears.empty(); }
+  bool empty() const {
+    return puts.empty() && gets.empty() && records.empty() && clears.empty() && retained.empty();
+  }
   bool is_persistent() const;
 };
 
@@ -78,6 +81,7 @@ class CommitOperation final : public Pending {
   void lock(LockedQueues& queues) const;
   void build(RedoKind kind);
   void build_content();
+  static UnitRecord retained_record(const std::string& topic, const Message& message);
   bool is_stored(const UnitPut& put) const;
   void publish(std::span<const Location> locations);
   void finish(const Outcome& outcome);

@@ -1,0 +1,97 @@
+// Publish/subscribe: topic objects and subscriptions over the topic tree, retained publications,
+// and which queues a publication goes to. Publications are puts like others, one a subscription,
+// that share one body; they become visible with their unit.
+//
+// Durable subscriptions are definitions (SUB) and survive; others live as long as their connection.
+// Thread: any. Lock: shared for publishing, exclusive for changes; no queue is locked under it.
+#pragma once
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "queue/core/name_resolution.h"
+#include "queue/objects/admin_target.h"
+#include "queue/selector/selector.h"
+#include "queue/topic/topic_tree.h"
+
+namespace millstream::queue {
+
+struct Subscription {
+  topic::SubscriptionId id = 0;
+  std::string name;   // empty: not durable and without one
+  std::string topic;  // the pattern
+  topic::WildcardScheme scheme = topic::WildcardScheme::kTopic;
+  std::shared_ptr<const selector::Selector> selector;
+  std::string destination;
+  std::string destination_manager;
+  mqi::Id correlation_id;
+  std::string user_data;
+  std::string user;
+  int32_t priority = -3;  // MQPRI_PRIORITY_AS_PUBLISHED
+  bool is_durable = false;
+  bool is_managed = false;
+  mutable bool is_shared = false;  // of those that use it now
+  bool is_on_request = false;
+  bool is_admin = false;
+  uint64_t owner = 0;          // connection of one that is not durable
+  mutable uint32_t users = 0;  // handles; under the lock
+  mutable std::atomic<uint64_t> messages{0};
+  mutable std::atomic<int64_t> last_message_gmt_ms{0};
+};
+using SubscriptionRef = std::shared_ptr<const Subscription>;
+
+class PubSub {
+ public:
+  explicit PubSub(QueueManager& manager) : manager_(manager) {}
+
+  // From definitions. Errors say why a topic or a subscription cannot be (2425, 2459).
+  Outcome apply_topic(const objects::Definition& definition);
+  void erase_topic(const objects::Definition& definition);
+  Outcome apply_subscription(const objects::Definition& definition);
+  void erase_subscription(std::string_view name);
+
+  Outcome add(std::shared_ptr<Subscription> subscription);  // not durable
+  void remove(topic::SubscriptionId id);
+  SubscriptionRef find(std::string_view name) const;
+  SubscriptionRef find(topic::SubscriptionId id) const;
+  // A handle more or less; returns how many are left.
+  uint32_t use(const Subscription& subscription, int change);
+
+  // TOPICSTR of a topic object and what was given: 2085, 2425.
+  Outcome full_topic(std::string_view object, std::string_view given, std::string& out) const;
+  topic::TopicAttributes attributes(std::string_view topic) const;
+
+  // Adds a put for each subscription to the unit. 2502 when a rule of the topic says that a failed
+  // delivery fails the publication (nothing was added then).
+  Outcome publish(const std::string& topic, const Message& message, uint64_t publisher,
+                  bool excludes_own, UnitOfWork& unit, size_t& delivered);
+  // What is retained, to one subscription; returns how many.
+  size_t send_retained(const Subscription& subscription, UnitOfWork& unit);
+  void retain(const std::string& topic, MessageRef message);
+  void clear_retained(const std::string& topic);
+  void recover_retained(std::string_view topic, MessageRef message) {
+    retain(std::string(topic), std::move(message));
+  }
+
+  std::vector<objects::TopicStatus> topic_status(std::string_view pattern) const;
+  std::vector<objects::SubscriptionStatus> subscription_status(std::string_view pattern) const;
+  objects::PublishStatus publish_status() const;
+
+ private:
+  Outcome insert(std::shared_ptr<Subscription> subscription);
+  Outcome deliver(const Subscription& subscription, const std::string& topic,
+                  const Message& message, bool is_retained, UnitOfWork& unit);
+  QueueManager& manager_;
+  mutable std::shared_mutex mutex_;
+  topic::TopicTree tree_;
+  std::unordered_map<topic::SubscriptionId, SubscriptionRef> subscriptions_;
+  std::map<std::string, SubscriptionRef, std::less<>> by_name_;
+  std::unordered_map<topic::RetainedId, MessageRef> retained_;
+  topic::SubscriptionId last_id_ = 0;
+  topic::RetainedId last_retained_ = 0;
+};
+
+}  // namespace millstream::queue
