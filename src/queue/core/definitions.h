@@ -19,6 +19,7 @@ enum class RecordKind : uint8_t {
   kCleanStop = 6,
   kSubscription = 7,
   kRetained = 8,
+  kMaybeSeen = 9,  // key: queue id; value: the highest sequence that an unclean start found
 };
 
 QueueSettings queue_settings_of(const objects::Definition& definition);

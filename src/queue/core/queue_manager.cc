@@ -32,6 +32,7 @@ Status QueueManager::start(Store& store) {
   read_headers(std::exchange(to_read_, {}));
   admin_.apply_recovered();
   if (recovered_expiry_ms_ != INT64_MAX) schedule_sweep(recovered_expiry_ms_);
+  if (was_unclean_) note_maybe_seen();
   if (!found_clean_stop_) return {};
   // From here on a stop is unclean until stop() says otherwise.
   UnitOfWork unit;
@@ -70,6 +71,27 @@ void QueueManager::stop(std::function<void()> done) {
   for (auto& connection : open) {
     connection->executor().post([connection, last] { connection->abandon(); });
   }
+}
+
+// The marks of this start have to outlive the next clean stop. Of queues that are gone or empty
+// nothing is kept.
+void QueueManager::note_maybe_seen() {
+  auto bytes = [](auto number) {
+    return std::string(reinterpret_cast<const char*>(&number), sizeof number);
+  };
+  constexpr auto kKind = static_cast<uint8_t>(RecordKind::kMaybeSeen);
+  UnitOfWork unit;
+  std::shared_lock ids_lock(ids_mutex_);
+  for (const auto& [id, queue] : by_id_) {
+    std::lock_guard lock(queue->mutex());
+    if (queue->index().size() == 0) continue;
+    unit.records.push_back({kKind, bytes(id), bytes(queue->last_sequence()), false});
+    maybe_seen_.erase(id);
+  }
+  for (const auto& [id, upto] : maybe_seen_) unit.records.push_back({kKind, bytes(id), "", true});
+  maybe_seen_.clear();
+  ids_lock.unlock();
+  run_detached(std::move(unit));
 }
 
 void QueueManager::set_settings(QueueManagerSettings settings) {
@@ -285,6 +307,15 @@ Status QueueManager::record(uint8_t kind, std::string_view key, std::string_view
     found_clean_stop_ = true;
     return {};
   }
+  if (kind == static_cast<uint8_t>(RecordKind::kMaybeSeen)) {
+    QueueId id = 0;
+    Sequence upto = 0;
+    if (key.size() != sizeof id || value.size() != sizeof upto) return {};
+    std::memcpy(&id, key.data(), sizeof id);
+    std::memcpy(&upto, value.data(), sizeof upto);
+    maybe_seen_[id] = upto;
+    return {};
+  }
   if (kind == static_cast<uint8_t>(RecordKind::kRetained)) {
     uint32_t size = 0;
     if (value.size() < sizeof size) return {};
@@ -303,7 +334,9 @@ Status QueueManager::message(QueueId id, const IndexEntry& index, Location locat
   QueueRef queue = queue_by_id(id);
   if (queue == nullptr) return {};
   Entry entry = make_entry(index, nullptr, location, queue->settings().is_fifo);
-  if (!found_clean_stop_) entry.flags |= kEntryRecovered;
+  auto seen = maybe_seen_.find(id);
+  bool is_seen = seen != maybe_seen_.end() && index.sequence <= seen->second;
+  if (!found_clean_stop_ || is_seen) entry.flags |= kEntryRecovered;
   if ((index.flags & kEntryDelayed) != 0) entry.state = EntryState::kDelayed;
   if ((index.flags & (kEntryDelayed | kEntryGrouped)) != 0) {
     to_read_.push_back(Effects::Read{queue, index.sequence, location});

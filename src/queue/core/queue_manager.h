@@ -164,6 +164,8 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   void sweep_queue(std::vector<QueueRef> queues, size_t at, Slot from, int64_t earliest);
   void schedule_delayed(const QueueRef& queue, Sequence sequence, int64_t due_gmt_ms);
 
+  void note_maybe_seen();
+
   QueueManagerOptions options_;
   Store* store_ = nullptr;
   ObjectTable objects_;
@@ -190,6 +192,8 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   bool was_unclean_ = false;
   bool has_records_ = false;
   bool found_clean_stop_ = false;
+  // What an earlier, unclean stop may have delivered; it stays so after clean ones.
+  std::unordered_map<QueueId, Sequence> maybe_seen_;
   std::atomic<uint32_t> last_owner_{0};
   std::atomic<bool> is_running_{false};
   std::atomic<uint64_t> memory_bytes_{0};
