@@ -42,19 +42,12 @@ std::string read_password(const std::string& name) {
 }
 
 Status set_password(User& user, const base::ParsedFlags& flags) {
-  const queue::security::PasswordCost cost;
-  if (flags.is_on("generate")) {
-    auto made = MS_TRY(
-        queue::security::make_first_user(cost, net::credential_crypto(), base::system_random()));
-    user.password = std::move(made.user.password);
-    user.scram = std::move(made.user.scram);
-    std::printf("%s\n", made.password.c_str());
-    base::wipe(made.password);
-    return {};
-  }
-  std::string password = read_password(user.name);
-  Status status = queue::security::make_password(user, password, cost, net::credential_crypto(),
-                                                 base::system_random());
+  const bool is_generated = flags.is_on("generate");
+  std::string password = is_generated ? queue::security::generate_password(base::system_random())
+                                      : read_password(user.name);
+  Status status = queue::security::make_password(user, password, queue::security::PasswordCost(),
+                                                 net::credential_crypto(), base::system_random());
+  if (status.ok() && is_generated) std::printf("%s\n", password.c_str());
   base::wipe(password);
   return status;
 }

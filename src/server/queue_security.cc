@@ -36,7 +36,8 @@ Result<std::unique_ptr<QueueSecurity>> QueueSecurity::start(Options options) {
   s.file_stamp_ = stamp_of_file(s.path_);
   (void)MS_TRY(queue::security::refresh_users(s.path_, s.users_));
   // An administrator who deleted the last user does not get a new one at each start.
-  if (!s.options_.is_dev && s.file_stamp_ == 0) MS_TRY(s.make_first_user());
+  const bool is_first = !s.options_.is_dev && s.file_stamp_ == 0;
+  if (is_first) s.tell_first_password();
   queue::security::Authenticator::Options login;
   login.users = &s.users_;
   login.crypto = &net::credential_crypto();
@@ -45,6 +46,12 @@ Result<std::unique_ptr<QueueSecurity>> QueueSecurity::start(Options options) {
   login.workers = s.options_.workers;
   login.is_dev = s.options_.is_dev;
   login.cost = s.options_.cost;
+  if (is_first) {
+    login.prepare = [&s] {
+      Status made = s.make_first_user();
+      if (!made.ok()) base::log_error(made.error());
+    };
+  }
   s.authenticator_ = std::make_unique<queue::security::Authenticator>(std::move(login));
   s.watcher_ = s.options_.workers->start("users", [&s] {
     s.look_again();
@@ -56,26 +63,31 @@ Result<std::unique_ptr<QueueSecurity>> QueueSecurity::start(Options options) {
   return security;
 }
 
-Status QueueSecurity::make_first_user() {
-  auto first = MS_TRY(queue::security::make_first_user(options_.cost, net::credential_crypto(),
-                                                       base::system_random()));
-  first.user.altered_gmt_ms = options_.clock->wall_gmt_micros() / 1000;
-  // Told before it counts: a password that was kept but never seen would lock everybody out.
-  std::string text = "User " + first.user.name + " was made, with the password " + first.password +
-                     "\nIt is shown only now. Change it with: millstream user password " +
-                     first.user.name + " --work-dir " + options_.work_folder + "\n";
+// Before it counts: a password that was kept but never seen would lock everybody out.
+void QueueSecurity::tell_first_password() {
+  first_password_ = queue::security::generate_password(base::system_random());
+  const std::string name = queue::security::first_user().name;
+  std::string text = "User " + name + " was made, with the password " + first_password_ +
+                     "\nIt is shown only now. Change it with: millstream user password " + name +
+                     " --work-dir " + options_.work_folder + "\n";
   if (options_.print) {
     options_.print(text);
   } else {
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
   }
-  base::wipe(first.password);
   base::wipe(text);
-  MS_TRY(queue::security::save_users(path_, {first.user}));
-  MS_TRY(users_.put(std::move(first.user)));
-  file_stamp_ = stamp_of_file(path_);
-  return {};
+}
+
+Status QueueSecurity::make_first_user() {
+  queue::security::User user = queue::security::first_user();
+  user.altered_gmt_ms = options_.clock->wall_gmt_micros() / 1000;
+  Status status = queue::security::make_password(user, first_password_, options_.cost,
+                                                 net::credential_crypto(), base::system_random());
+  base::wipe(first_password_);
+  MS_TRY(std::move(status));
+  MS_TRY(queue::security::save_users(path_, {user}));
+  return users_.put(std::move(user));
 }
 
 void QueueSecurity::look_again() {
@@ -87,6 +99,7 @@ void QueueSecurity::look_again() {
     base::log_error(changes.error());
     return;
   }
+  if (changes.value() == 0) return;  // our own first user
   base::log_event(base::LogLevel::kInfo, "MS2657I",
                   path_ + ": " + std::to_string(changes.value()) + " users were changed");
 }

@@ -2,7 +2,8 @@
 // (W/config/users), passwords hashed on a thread of their own, and a RuleAccess a queue manager.
 //
 // The first start makes the user `admin` with a generated password and prints it once, on standard
-// output; it is kept nowhere. With `is_dev` there is no need of users.
+// output; it is kept nowhere. It counts a moment later, when its hash is computed: the start does
+// not wait for that. With `is_dev` there is no need of users.
 // The file is looked at every second, so that `millstream user` counts without a restart; a file
 // that cannot be read is logged and what was known stays.
 // Thread: start() the owner's; the rest any. It outlives the queue managers and all logins.
@@ -37,12 +38,14 @@ class QueueSecurity {
 
  private:
   explicit QueueSecurity(Options options) : options_(std::move(options)) {}
+  void tell_first_password();
   Status make_first_user();
   void look_again();
 
   Options options_;
   std::string path_;
   int64_t file_stamp_ = 0;
+  std::string first_password_;  // until its hash is there
   queue::security::UserTable users_;
   std::unique_ptr<queue::security::Authenticator> authenticator_;
   base::Worker* watching_ = nullptr;       // the same, for its own steps, until the last has ended

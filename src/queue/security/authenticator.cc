@@ -44,6 +44,7 @@ Authenticator::Authenticator(Options options)
   for (int i = 0; i < options_.worker_count; ++i) {
     workers_.push_back(options_.workers->start("password", [this] { return work(); }));
   }
+  if (options_.prepare) workers_.front()->wake();
 }
 
 Authenticator::~Authenticator() {
@@ -117,7 +118,7 @@ void Authenticator::login(LoginRequest request, base::Executor& executor, Answer
   {
     std::lock_guard lock(mutex_);
     if (jobs_.size() < kPendingMax) {
-      jobs_.push_back({std::move(request), std::move(user), &executor, std::move(answer)});
+      jobs_.push_back({std::move(request), &executor, std::move(answer)});
       for (auto& worker : workers_) worker->wake();
       return;
     }
@@ -126,17 +127,18 @@ void Authenticator::login(LoginRequest request, base::Executor& executor, Answer
 }
 
 LoginResult Authenticator::compute(const Job& job) {
-  const PasswordHash& hash = job.user ? job.user->password : decoy_;
-  auto is_right = is_password(hash, job.request.password, *options_.crypto);
+  const UserRef user = options_.users->find(job.request.user);
+  auto is_right =
+      is_password(user ? user->password : decoy_, job.request.password, *options_.crypto);
   if (!is_right.ok()) return refused_login(is_right.error().text);
-  std::string why = !job.user               ? "the user is not known"
-                    : !is_right.value()     ? "the password is wrong"
-                    : job.user->is_disabled ? "the user is disabled"
-                                            : "";
+  std::string why = !user               ? "the user is not known"
+                    : !is_right.value() ? "the password is wrong"
+                    : user->is_disabled ? "the user is disabled"
+                                        : "";
   if (why.empty()) {
     limiter_.succeeded(job.request.user, job.request.address);
-    remember(job.request, job.user);
-    return accept(*job.user);
+    remember(job.request, user);
+    return accept(*user);
   }
   limiter_.failed(job.request.user, job.request.address);
   return refused_login(std::move(why));
@@ -144,6 +146,7 @@ LoginResult Authenticator::compute(const Job& job) {
 
 // A step of a worker: one password.
 bool Authenticator::work() {
+  if (options_.prepare) std::call_once(is_prepared_, options_.prepare);
   Job job;
   {
     std::lock_guard lock(mutex_);

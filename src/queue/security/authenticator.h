@@ -56,6 +56,8 @@ class Authenticator {
     int worker_count = 1;
     bool is_dev = false;
     PasswordCost cost;  // of the hash that is computed for users that do not exist
+    // Runs on a worker, at once and before the first password is looked at.
+    std::function<void()> prepare;
   };
   explicit Authenticator(Options options);
   ~Authenticator();
@@ -88,7 +90,6 @@ class Authenticator {
  private:
   struct Job {
     LoginRequest request;
-    UserRef user;  // null: unknown
     base::Executor* executor;
     Answer answer;
   };
@@ -109,6 +110,7 @@ class Authenticator {
   std::string secret_;  // of this process: keys what is remembered, and decoys
   PasswordHash decoy_;
   LoginLimiter limiter_;
+  std::once_flag is_prepared_;
   std::mutex mutex_;  // leaf; of what follows
   std::deque<Job> jobs_;
   std::map<std::string, Remembered, std::less<>> remembered_;

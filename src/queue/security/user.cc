@@ -194,21 +194,24 @@ Result<bool> is_password(const PasswordHash& hash, std::string_view password,
   return base::equals_in_constant_time(made, hash.hash);
 }
 
-Result<FirstUser> make_first_user(const PasswordCost& cost, const base::CredentialCrypto& crypto,
-                                  base::Random& random) {
+std::string generate_password(base::Random& random) {
   // 32 characters, none that is mistaken for another: five bits each.
   constexpr std::string_view kAlphabet = "abcdefghijkmnpqrstuvwxyz23456789";
   static_assert(kAlphabet.size() == 32);
-  FirstUser first;
+  std::string password;
   for (int i = 0; i < 20; ++i) {
-    if (i > 0 && i % 5 == 0) first.password += '-';
-    first.password += kAlphabet[random_bytes(random, 1)[0] & 31];
+    if (i > 0 && i % 5 == 0) password += '-';
+    password += kAlphabet[random_bytes(random, 1)[0] & 31];
   }
-  first.user.name = "admin";
-  first.user.groups = {std::string(kAdministrators)};
-  first.user.description = "Made at the first start";
-  MS_TRY(make_password(first.user, first.password, cost, crypto, random));
-  return first;
+  return password;
+}
+
+User first_user() {
+  User user;
+  user.name = "admin";
+  user.groups = {std::string(kAdministrators)};
+  user.description = "Made at the first start";
+  return user;
 }
 
 }  // namespace millstream::queue::security

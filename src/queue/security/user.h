@@ -73,13 +73,9 @@ Result<ScramVerifier> make_scram_verifier(base::Digest digest, std::string_view 
                                           std::string_view salt, uint32_t iterations,
                                           const base::CredentialCrypto& crypto);
 
-// The user that a new queue manager has, with a password that is told once and kept nowhere: 20
-// random characters in groups of five.
-struct FirstUser {
-  User user;  // "admin", member of mqm
-  std::string password;
-};
-Result<FirstUser> make_first_user(const PasswordCost& cost, const base::CredentialCrypto& crypto,
-                                  base::Random& random);
+// 20 random characters in groups of five: 100 bits.
+std::string generate_password(base::Random& random);
+// "admin", member of mqm, still without a password: the user that a new server has.
+User first_user();
 
 }  // namespace millstream::queue::security
