@@ -38,10 +38,26 @@ bool matches_text(std::string_view pattern, std::string_view text) {
   return text.substr(0, head.size()) == head && text.substr(text.size() - tail.size()) == tail;
 }
 
+// The comma that ends an attribute: not one that a backslash or quotes make part of a value, or
+// whoever may choose an O could give itself another's CN.
+size_t find_attribute_end(std::string_view name) {
+  bool is_quoted = false;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '\\') {
+      ++i;
+    } else if (name[i] == '"') {
+      is_quoted = !is_quoted;
+    } else if (name[i] == ',' && !is_quoted) {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
 // Every attribute of the pattern is in the name: "CN=app,O=Firm" in "CN=app, O=Firm, C=DE".
 bool matches_peer(std::string_view pattern, std::string_view name) {
   while (!pattern.empty()) {
-    size_t comma = pattern.find(',');
+    size_t comma = find_attribute_end(pattern);
     std::string_view part = pattern.substr(0, comma);
     pattern = comma == std::string_view::npos ? std::string_view() : pattern.substr(comma + 1);
     while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
@@ -50,7 +66,7 @@ bool matches_peer(std::string_view pattern, std::string_view name) {
     bool is_found = false;
     std::string_view rest = name;
     while (!rest.empty() && !is_found) {
-      size_t end = rest.find(',');
+      size_t end = find_attribute_end(rest);
       std::string_view other = rest.substr(0, end);
       rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
       while (!other.empty() && other.front() == ' ') other.remove_prefix(1);
