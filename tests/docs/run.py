@@ -21,7 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS_MAX = 120
 # Pages whose first block is no shell command: they show a file, which is made and used as the page says.
-FILES = {"docs/guide/flow-tests.md": "flowtest", "docs/guide/esql.md": None}
+FILES = {"docs/guide/flow-tests.md": "flowtest", "docs/guide/esql.md": None,
+         "docs/guide/selectors-and-topics.md": None}
 # A page of the HTTPS port names more ports than the two.
 PORTS = ("7800", "7600", "7843", "7990", "8080")
 
