@@ -40,6 +40,10 @@ void AdminServer::add(std::string_view method, std::string_view path_template, A
   router_.add(method, path_template, std::move(handler), place);
 }
 
+void AdminServer::set_error_reply(std::string prefix, ErrorReply reply) {
+  error_replies_.emplace_back(std::move(prefix), std::move(reply));
+}
+
 Status AdminServer::listen(net::ReactorPool& reactors, const std::string& host, int port) {
   http::ServerOptions options;
   options.limits.body_bytes_max = options_.body_bytes_max;
@@ -83,17 +87,25 @@ void AdminServer::handle(http::RequestRef request) {
   request->send_reply();
 }
 
+AdminReply AdminServer::refuse(std::string_view path, int status, const base::Error& error) const {
+  for (const auto& [prefix, reply] : error_replies_) {
+    if (path.starts_with(prefix)) return reply(status, error);
+  }
+  return error_reply(status, error);
+}
+
 AdminReply AdminServer::answer(http::Request& request) const {
   Status sender = check_sender(request);
-  if (!sender.ok()) return error_reply(403, sender.error());
+  if (!sender.ok()) return refuse(request.path(), 403, sender.error());
   Router::Match match = router_.find(request.method(), request.path());
   if (!match.route) {
     if (match.allowed.empty()) {
-      return error_reply(404, base::make_error(errors::kNoSuchResource, {request.path()}).error());
+      return refuse(request.path(), 404,
+                    base::make_error(errors::kNoSuchResource, {request.path()}).error());
     }
     Status status = base::make_error(errors::kMethodNotAllowed,
                                      {request.method(), request.path(), match.allowed});
-    AdminReply reply = error_reply(405, status.error());
+    AdminReply reply = refuse(request.path(), 405, status.error());
     reply.allow = match.allowed;
     return reply;
   }

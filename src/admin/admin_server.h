@@ -12,9 +12,12 @@
 // handler runs in a fiber of any reactor or on a thread of the blocking pool.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "admin/router.h"
 #include "base/result.h"
@@ -25,8 +28,8 @@ namespace millstream::admin {
 
 struct AdminOptions {
   size_t body_bytes_max = size_t{256} << 20;  // a BAR file
-  size_t connections_max = 256;
-  size_t in_flight_max = 64;
+  size_t connections_max = 1'024;
+  size_t in_flight_max = 512;                     // many may wait for a message
   int64_t reply_timeout_ns = 600 * net::kSecond;  // a large deployment
 };
 
@@ -37,6 +40,10 @@ class AdminServer {
   // Before listen(). Of several routes of a path the most literal one answers.
   void add(std::string_view method, std::string_view path_template, AdminHandler handler,
            HandlerPlace place = HandlerPlace::kReactor);
+  // What the server itself refuses below a prefix (no such path or method, a foreign sender) is
+  // told as this says. Before listen().
+  using ErrorReply = std::function<AdminReply(int status, const base::Error& error)>;
+  void set_error_reply(std::string prefix, ErrorReply reply);
   Status listen(net::ReactorPool& reactors, const std::string& host, int port);
   // Requests in flight have the grace to finish. Idempotent.
   void stop(int64_t grace_ns = 5 * net::kSecond);
@@ -48,10 +55,12 @@ class AdminServer {
  private:
   void handle(http::RequestRef request);
   AdminReply answer(http::Request& request) const;
+  AdminReply refuse(std::string_view path, int status, const base::Error& error) const;
   Status check_sender(const http::Request& request) const;
 
   const AdminOptions options_;
   Router router_;
+  std::vector<std::pair<std::string, ErrorReply>> error_replies_;
   std::unique_ptr<http::Server> http_;
   std::string host_;
   int port_ = 0;

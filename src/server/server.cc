@@ -296,6 +296,8 @@ void Server::add_admin_routes() {
   observe::add_routes(hub_, *admin_);
   add_resource_routes(*admin_, *this);
   add_deploy_routes(*admin_, *this);
+  mq_rest_ = std::make_unique<admin::MqRest>(*queue_managers_);
+  mq_rest_->add_routes(*admin_);
 }
 
 void Server::stop() {

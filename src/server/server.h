@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "admin/admin_server.h"
+#include "admin/mq/mq_rest.h"
 #include "base/diagnostics.h"
 #include "base/result.h"
 #include "flow/services.h"
@@ -126,6 +127,7 @@ class Server {
   std::unique_ptr<net::ReactorPool> reactors_;
   std::unique_ptr<QueueManagers> queue_managers_;
   std::unique_ptr<http::Server> http_;
+  std::unique_ptr<admin::MqRest> mq_rest_;
   std::unique_ptr<admin::AdminServer> admin_;
   std::unique_ptr<PathWatch> watch_;
   int port_ = 0;

@@ -4,6 +4,7 @@
 #include "base/base64.h"
 #include "http/request.h"
 #include "net/awaiter.h"
+#include "net/reactor.h"
 
 namespace millstream::admin {
 namespace {
