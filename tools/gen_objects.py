@@ -218,7 +218,8 @@ def source(enums, families):
                 index.append(f"    {{ObjectType::{camel(type_name)}, {number}, "
                              f"k{type_name.title()}{scope.title() if f.subtype else ''}}},")
             sub = f.subtype
-            types.append(f"    {{ObjectType::{camel(type_name)}, ObjectFamily::{camel(f.name)}, {cxx_string(type_name)}, "
+            types.append(f"    {{ObjectType::{camel(type_name)}, ObjectFamily::{camel(f.name)}, "
+                         f"{cxx_string(type_name)}, "
                          f"{cxx_string((t.get('synonyms') or [''])[0])}, {cxx_string(f.keyword)}, "
                          f"{cxx_string(t['title'])}, {t.get('name_max', 48)}, "
                          + (f"true, Attr::{camel(sub['keyword'])}, {cxx_string(sub['keyword'])}, "
@@ -329,7 +330,7 @@ def describe(root):
             for a, only, default in attribute_rows(f, scopes):
                 where = f" [{only}]" if f.subtype and only else ""
                 text += f"\n  {a.keyword}{where}: {a.raw['d']} {values_text(a)}; default {default}; {support_text(a)}"
-            found.append(("mqsc", type_name, t["title"], text))
+            found.append(("object", type_name, t["title"], text))
     return found
 
 

@@ -9,7 +9,7 @@
 namespace millstream::cli {
 
 struct Topic {
-  std::string_view kind;  // "node", "function", "error"
+  std::string_view kind;  // "node", "function", "error", "object" (of MQSC)
   std::string_view name;  // "HTTPInput", "SUBSTRING", "BIP2230"
   std::string_view summary;
   std::string_view text;  // Markdown

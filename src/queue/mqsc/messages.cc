@@ -114,7 +114,10 @@ CommandResponse failure(const objects::AdminResult& result, std::string_view obj
                         bool is_channel) {
   std::string name(result.inserts.empty() || result.inserts[0].empty() ? object
                                                                        : result.inserts[0]);
-  std::string why = result.inserts.size() > 1 ? " " + result.inserts[1] : "";
+  bool has_why = result.inserts.size() > 1 && (result.reason == mqi::reason::kNotAuthorized ||
+                                               result.reason == objects::reason::kUnsupported ||
+                                               result.reason == objects::reason::kCommandFailed);
+  std::string why = has_why ? " " + result.inserts[1] : "";
   if (result.reason == objects::reason::kUnsupported) return refusal(name, why);
   std::string text = known_failure(result.reason, name, is_channel);
   if (text.empty()) {

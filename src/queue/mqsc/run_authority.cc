@@ -149,6 +149,7 @@ struct AuthorityJob : std::enable_shared_from_this<AuthorityJob> {
     ++next;
     auto done = [self = shared_from_this()](objects::AdminResult result) {
       if (result.ok()) return self->step();
+      if (result.reason == mqi::reason::kUnknownObjectName) result.inserts.clear();  // a key
       self->reply(failure(result, self->given.profile));
     };
     if (is_delete) return context.target.erase_authority(record.key(), done);

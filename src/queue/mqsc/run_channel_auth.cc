@@ -145,6 +145,7 @@ struct EraseJob : std::enable_shared_from_this<EraseJob> {
     target->erase_channel_auth(keys[next++],
                                [self = shared_from_this()](objects::AdminResult result) {
                                  if (result.ok()) return self->step();
+                                 result.inserts.clear();  // a key
                                  self->reply(failure(result, ""));
                                });
   }

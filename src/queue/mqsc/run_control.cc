@@ -134,22 +134,35 @@ void run_control(const RunContext& context, CommandPtr command, Reply reply) {
   std::string what = std::string(spec.verb) + " " + std::string(spec.object);
   bool is_channel = row->object == ControlObject::kChannel;
   std::string name = command->name.text;
-  context.target.control(
-      std::move(request), [reply, row, what, name, is_channel](objects::AdminResult result) {
-        if (result.ok()) return reply(success(row->done));
-        if (result.reason == objects::reason::kUnsupported) {
-          std::string why;
-          for (const std::string& insert : result.inserts) why += (why.empty() ? "" : " ") + insert;
-          return reply(refusal(what, why));
-        }
-        CommandResponse response = failure(result, name, is_channel);
-        // What is to be stopped and does not run is as it was wanted.
-        bool is_stopped = row->verb == ControlVerb::kStop &&
-                          (result.reason == objects::reason::kListenerNotRunning ||
-                           result.reason == objects::reason::kServiceNotRunning);
-        if (is_stopped) response.completion = 1;
-        reply(std::move(response));
-      });
+  if (row->object == ControlObject::kListener &&
+      !context.target.catalogue().find(objects::ObjectFamily::kListener, name)) {
+    return reply(
+        failure(objects::AdminResult::failed(mqi::reason::kUnknownObjectName, {name}), name));
+  }
+  context.target.control(std::move(request), [reply, row, what, name,
+                                              is_channel](objects::AdminResult result) {
+    if (result.ok()) return reply(success(row->done));
+    // A listener may be defined before there is anything that can serve its port: scripts that
+    // start it go on.
+    if (result.reason == objects::reason::kUnsupported && row->object == ControlObject::kListener) {
+      CommandResponse warning = success("MS2577W: Listener " + name +
+                                        " is defined, but nothing serves it in this process.");
+      warning.completion = 1;
+      warning.reason = result.reason;
+      return reply(std::move(warning));
+    }
+    if (result.reason == objects::reason::kUnsupported) {
+      std::string why = result.inserts.empty() ? "" : result.inserts.back();
+      return reply(refusal(what, why));
+    }
+    CommandResponse response = failure(result, name, is_channel);
+    // What is to be stopped and does not run is as it was wanted.
+    bool is_stopped =
+        row->verb == ControlVerb::kStop && (result.reason == objects::reason::kListenerNotRunning ||
+                                            result.reason == objects::reason::kServiceNotRunning);
+    if (is_stopped) response.completion = 1;
+    reply(std::move(response));
+  });
 }
 
 }  // namespace millstream::queue::mqsc

@@ -22,11 +22,11 @@ MemoryTarget::MemoryTarget(std::string name, const base::Clock& clock)
 
 void MemoryTarget::define(Definition definition, bool is_replace, AdminDone done) {
   DefinitionPtr old = catalogue_.find(definition.family(), definition.name());
-  if (old && old->type() != definition.type()) {
-    return done(AdminResult::failed(reason::kWrongType, {definition.name()}));
-  }
   if (old && !is_replace) {
     return done(AdminResult::failed(mqi::reason::kObjectAlreadyExists, {definition.name()}));
+  }
+  if (old && old->type() != definition.type()) {
+    return done(AdminResult::failed(reason::kWrongType, {definition.name()}));
   }
   definition.set_created(old ? old->created_gmt_ms() : now_gmt_ms());
   definition.set_altered(now_gmt_ms());
@@ -199,7 +199,7 @@ void MemoryTarget::control(ControlRequest request, AdminDone done) {
     if (catalogue_.find(ObjectFamily::kChannel, request.name)) return done({});
     return done(AdminResult::failed(reason::kChannelNotFound, {request.name}));
   }
-  done(AdminResult::failed(reason::kUnsupported, {"Nothing runs here."}));
+  done(AdminResult::failed(reason::kUnsupported, {request.name, "Nothing runs here."}));
 }
 
 std::string MemoryTarget::applied_script(std::string_view name) const {
