@@ -39,6 +39,8 @@ Result<std::vector<SegmentFile>> SegmentFiles::open_all() {
     file.bytes = MS_TRY(file.file->size()) / kPageBytes * kPageBytes;
     files.push_back(std::move(file));
   }
+  // The process that made a file may have ended before its name was durable.
+  if (!files.empty()) MS_TRY(sync_journal_folder(disk_));
   return files;
 }
 

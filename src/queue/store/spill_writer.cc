@@ -21,6 +21,18 @@ Status sync_spill_folder(io::Disk& disk) {
   return disk.sync_folder(kSpillFolder);
 #endif
 }
+
+// The place exists already: when it cannot be written, the state of the file is unknown, and no
+// lack of room that goes by.
+Status spill_write(io::DiskFile& file, uint64_t offset, const char* bytes, size_t size) {
+  Status status = file.write_later(offset, bytes, size);
+  return status.ok() ? Status() : StoreShared::failure(file.name(), offset, std::move(status));
+}
+
+Status spill_sync(io::DiskFile& file) {
+  Status status = file.sync();
+  return status.ok() ? Status() : StoreShared::failure(file.name(), 0, std::move(status));
+}
 }  // namespace
 
 Status SpillFiles::start(uint32_t last_number) {
@@ -73,7 +85,7 @@ Status SpillWriter::open_file(uint64_t bytes) {
   header.epoch = shared_.epoch;
   block_.reserve(std::max<uint64_t>(block_limit(), kPageBytes));
   const size_t padded = seal_block(block_.data(), header, 0);
-  MS_TRY(file->write_later(0, block_.data(), padded));
+  MS_TRY(spill_write(*file, 0, block_.data(), padded));
   std::lock_guard lock(shared_.state.mutex);
   SpillTable& table = shared_.state.spill[number];
   table.number = number;
@@ -103,7 +115,7 @@ Status SpillWriter::flush_block() {
   header.segment = table_->number;
   const size_t padded = seal_block(block_.data(), header, used_ - sizeof header);
   MS_CHECK(at_ + padded <= table_->file_bytes);
-  MS_TRY(table_->file->write_later(at_, block_.data(), padded));
+  MS_TRY(spill_write(*table_->file, at_, block_.data(), padded));
   at_ += padded;
   used_ = sizeof header;
   frames_ = 0;
@@ -200,7 +212,7 @@ Status SpillWriter::write_index() {
     header.segment = table_->number;
     const size_t padded = seal_block(block.data(), header, n * sizeof(IndexRow));
     MS_CHECK(at_ + padded <= table_->file_bytes);
-    MS_TRY(table_->file->write_later(at_, block.data(), padded));
+    MS_TRY(spill_write(*table_->file, at_, block.data(), padded));
     at_ += padded;
   }
   return {};
@@ -232,7 +244,7 @@ Status SpillWriter::seal() {
   std::sort(unsynced_.begin(), unsynced_.end());
   unsynced_.erase(std::unique(unsynced_.begin(), unsynced_.end()), unsynced_.end());
 #ifndef MS_SABOTAGE_SKIPPED_FLUSH
-  for (SpillTable* table : unsynced_) MS_TRY(table->file->sync());
+  for (SpillTable* table : unsynced_) MS_TRY(spill_sync(*table->file));
 #endif
   unsynced_.clear();
   return {};
