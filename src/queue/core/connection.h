@@ -117,6 +117,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Outcome begin();
   Outcome commit(Done done = nullptr);
   Outcome back();
+  // For protocols whose clients may not notice that something in their transaction was refused:
+  // its commit gives 2003 and backs out.
+  void mark_rollback_only(int32_t reason) {
+    if (unit_.rollback_only == 0) unit_.rollback_only = reason;
+  }
   Outcome disconnect(Done done = nullptr);
   // Global transactions: the codes of XA (xa.h), xa::kPending when `done` will be called. Between
   // start and end everything under syncpoint belongs to the branch; commit() gives 2012.

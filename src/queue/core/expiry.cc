@@ -47,39 +47,43 @@ void QueueManager::finish_expired(const Effects::Expired& expired) {
     message = MessageRef::share(entry.message);
     location = entry.location;
     if (!reports && !get.is_persistent) {
-      forget_memory(entry);
+      forget(entry);
       expired.queue->erase(get.slot);
       return;
     }
   }
-  if (reports && !message) return expire_unread(expired.queue, expired.sequence, location);
+  if (reports && !message) {
+    return expire_unread(expired.queue, expired.sequence, location, get.is_persistent);
+  }
   unit.gets.push_back(std::move(get));
   if (reports) add_report(*this, *message, ReportKind::kExpiration, 0, unit);
   run_detached(std::move(unit));
 }
 
-void QueueManager::expire_unread(const QueueRef& queue, Sequence sequence, Location location) {
-  auto* reader = new ExpiredRead([this, queue, sequence](Result<StoredMessage> stored) {
-    auto shared = std::make_shared<Result<StoredMessage>>(std::move(stored));
-    options_.executor->post([this, queue, sequence, shared] {
-      UnitOfWork unit;
-      {
-        std::lock_guard lock(queue->mutex());
-        Slot slot = queue->index().find(sequence);
-        if (slot == kNoSlot) return;
-        unit.gets.push_back({queue, slot, sequence, true, false});
-      }
-      if (shared->ok()) {
-        StoredMessage bytes = std::move(*shared).take_value();
-        auto message = decode_message(bytes.header, std::move(bytes.body));
-        if (message.ok()) {
-          add_report(*this, *message.value(), ReportKind::kExpiration, 0, unit);
-        }
-      }
-      run_detached(std::move(unit));
-    });
-  });
-  store_->read(location, *reader);
+void QueueManager::expire_unread(const QueueRef& queue, Sequence sequence, Location location,
+                                 bool is_persistent) {
+  auto* reader =
+      new ExpiredRead([this, queue, sequence, is_persistent](Result<StoredMessage> stored) {
+        auto shared = std::make_shared<Result<StoredMessage>>(std::move(stored));
+        options_.executor->post([this, queue, sequence, is_persistent, shared] {
+          UnitOfWork unit;
+          {
+            std::lock_guard lock(queue->mutex());
+            Slot slot = queue->index().find(sequence);
+            if (slot == kNoSlot) return;
+            unit.gets.push_back({queue, slot, sequence, is_persistent, false});
+          }
+          if (shared->ok()) {
+            StoredMessage bytes = std::move(*shared).take_value();
+            auto message = decode_message(bytes.header, std::move(bytes.body));
+            if (message.ok()) {
+              add_report(*this, *message.value(), ReportKind::kExpiration, 0, unit);
+            }
+          }
+          run_detached(std::move(unit));
+        });
+      });
+  read(location, is_persistent, *reader);
 }
 
 void QueueManager::schedule_sweep(int64_t expires_gmt_ms) {

@@ -269,7 +269,7 @@ Outcome GetOperation::take(Slot slot) {
     return deliver(copy, message);
   }
   if (!in_unit && !copy.is_persistent()) {
-    manager_.forget_memory(entry);
+    manager_.forget(entry);
     queue_->erase(slot);
     ++queue_->statistics.gets;
     queue_->statistics.last_get_gmt_micros = manager_.now_gmt_micros();
@@ -356,11 +356,12 @@ Outcome GetOperation::deliver(const Entry& entry, const MessageRef& message) {
 
 Outcome GetOperation::read(Slot, const Entry& entry, std::unique_lock<std::mutex>& lock) {
   Location location = entry.location;
+  bool is_persistent = entry.is_persistent();
   reading_ = entry.sequence;
   reading_self_ = shared_from_this();
   is_async_ = true;
   lock.unlock();
-  manager_.store().read(location, *this);
+  manager_.read(location, is_persistent, *this);
   return Outcome::pending();
 }
 

@@ -27,12 +27,41 @@ topic::TopicAttributes topic_attributes_of(const objects::Definition& definition
   to.durable_subscriptions = pubsub_switch(static_cast<int32_t>(from.durable_subscriptions), 2, 1);
   to.default_persistence = pubsub_switch(static_cast<int32_t>(from.persistence_default), 0, 1);
   to.use_dead_letter_queue = pubsub_switch(static_cast<int32_t>(from.use_dead_letter_queue), 1, 2);
-  to.default_priority = static_cast<int8_t>(from.priority_default);
+  to.default_priority = static_cast<int8_t>(from.priority_default < 0 ? -1 : from.priority_default);
+  to.default_async_put = pubsub_switch(static_cast<int32_t>(from.put_response_default), 1, 2);
+  to.cap_expiry = from.expiry_cap_tenths;
   to.persistent_delivery = static_cast<topic::Delivery>(from.persistent_delivery);
   to.non_persistent_delivery = static_cast<topic::Delivery>(from.nonpersistent_delivery);
   to.is_wildcard_blocked = from.wildcard == objects::TopicWildcard::kBlock;
   to.durable_model_queue = from.managed_durable_model;
   to.temporary_model_queue = from.managed_nondurable_model;
+  return to;
+}
+
+int32_t pubsub_number(topic::Switch value, int32_t no, int32_t yes, int32_t as_parent) {
+  if (value == topic::Switch::kNo) return no;
+  return value == topic::Switch::kYes ? yes : as_parent;
+}
+
+// What holds at a topic, for displays.
+objects::TopicAttributes shown_attributes_of(const topic::TopicAttributes& from) {
+  objects::TopicAttributes to;
+  to.publish = static_cast<objects::TopicPublish>(pubsub_number(from.publish, 1, 2, 0));
+  to.subscribe = static_cast<objects::TopicPublish>(pubsub_number(from.subscribe, 1, 2, 0));
+  to.durable_subscriptions =
+      static_cast<objects::TopicDurable>(pubsub_number(from.durable_subscriptions, 2, 1, 0));
+  to.persistence_default =
+      static_cast<objects::TopicPersistence>(pubsub_number(from.default_persistence, 0, 1, -1));
+  to.put_response_default =
+      static_cast<objects::TopicResponse>(pubsub_number(from.default_async_put, 1, 2, 0));
+  to.use_dead_letter_queue =
+      static_cast<objects::TopicDeadLetter>(pubsub_number(from.use_dead_letter_queue, 1, 2, 0));
+  to.priority_default = from.default_priority < 0 ? -2 : from.default_priority;
+  to.persistent_delivery = static_cast<objects::TopicDelivery>(from.persistent_delivery);
+  to.nonpersistent_delivery = static_cast<objects::TopicDelivery>(from.non_persistent_delivery);
+  to.managed_durable_model = from.durable_model_queue;
+  to.managed_nondurable_model = from.temporary_model_queue;
+  to.expiry_cap_tenths = static_cast<int32_t>(from.cap_expiry);
   return to;
 }
 
@@ -287,6 +316,7 @@ std::vector<objects::TopicStatus> PubSub::topic_status(std::string_view text) co
     objects::TopicStatus status;
     status.topic = node.topic;
     status.object = node.object;
+    status.resolved = shown_attributes_of(tree_.attributes(node.topic));
     status.has_retained = node.retained != 0;
     status.subscriptions = node.subscriptions;
     status.publishers = node.handles;

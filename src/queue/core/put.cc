@@ -337,6 +337,9 @@ Outcome Connection::submit(UnitPut put, bool in_unit, Done done) {
   if (is_persistent && !manager_.store().admit(bytes + put.index.header_bytes)) {
     return Outcome::failed(mqi::reason::kQSpaceNotAvailable);
   }
+  if (!is_persistent && !manager_.has_memory(bytes)) {
+    return Outcome::failed(mqi::reason::kStorageNotAvailable);
+  }
   Queue& queue = *put.queue;
   {
     std::unique_lock lock(queue.mutex());

@@ -227,6 +227,7 @@ Queue::Found Queue::find_by_identifier(const Matcher& matcher, Position from, co
     const Entry& entry = index_.at(current);
     slot = entry.*next_in_chain;
     if (entry.state != EntryState::kAvailable) continue;
+    index_.prefetch(current);
     bool is_behind =
         entry.lane < from.lane || (entry.lane == from.lane && entry.sequence > from.sequence &&
                                    entry.sequence >= from.resume_at);

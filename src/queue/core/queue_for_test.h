@@ -25,6 +25,8 @@ class QueueWorld {
     options.random = &sim.random();
     options.memory_bytes_max = memory_bytes_max;
     options.access = access;
+    options.overflow = overflow;
+    options.workers = &workers;
     manager = std::make_unique<QueueManager>(std::move(options));
     store = std::make_unique<MemoryStore>(workers, manager->listener(), &image);
     is_ok = store->recover(manager->recovery()).ok() && manager->start(*store).ok();
@@ -122,6 +124,7 @@ class QueueWorld {
   GetCall got;
   uint64_t memory_bytes_max = 256u << 20;
   AccessControl* access = nullptr;
+  Overflow* overflow = nullptr;
   bool is_ok = false;
 
  private:

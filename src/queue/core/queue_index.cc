@@ -213,6 +213,21 @@ Slot QueueIndex::first_behind(int lane, Sequence after) const {
   return slot;
 }
 
+void QueueIndex::prefetch(Slot slot) const {
+  const Entry& entry = at(slot);
+  if (entry.message != nullptr) {
+    constexpr size_t kLine = 64;
+    const char* from = reinterpret_cast<const char*>(entry.message);
+    for (size_t i = 0; i < sizeof(Message); i += kLine) __builtin_prefetch(from + i);
+  }
+  for (Slot other : {entry.previous, entry.next, entry.next_by_correlation_id,
+                     entry.previous_by_correlation_id}) {
+    if (other != kNoSlot) __builtin_prefetch(&at(other));
+  }
+  by_message_id_.prefetch(entry.message_id_hash);
+  by_sequence_.prefetch(entry.sequence);
+}
+
 Slot QueueIndex::first_from(int lane, Sequence from) const {
   Slot slot = find(from);
   if (slot != kNoSlot && at(slot).state == EntryState::kAvailable && at(slot).lane == lane) {

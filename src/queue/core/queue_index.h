@@ -87,6 +87,9 @@ class SlotChains {
     return &const_cast<SlotChains*>(this)->bucket_of(hash);
   }
   size_t count() const { return count_; }
+  void prefetch(uint64_t hash) const {
+    if (count_ != 0) __builtin_prefetch(find(hash));
+  }
   // Makes one more bucket; returns the one whose entries are to be distributed anew.
   Bucket split();
   void clear();
@@ -127,6 +130,8 @@ class QueueIndex {
   Slot first_from(int lane, Sequence from) const;
   uint32_t lanes_in_use() const { return lanes_in_use_; }  // a bit each
   Slot find(Sequence sequence) const;
+  // What erase() and a reader of the message will touch, all at once instead of one after another.
+  void prefetch(Slot slot) const;
   // Chains; go on with the entry's next_by_... and skip what has another hash.
   Slot first_by_message_id(uint64_t hash) const { return first(by_message_id_, hash); }
   Slot first_by_correlation_id(uint64_t hash) const { return first(by_correlation_id_, hash); }

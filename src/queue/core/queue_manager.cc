@@ -6,6 +6,7 @@
 #include "queue/core/connection.h"
 #include "queue/core/definitions.h"
 #include "queue/core/message_codec.h"
+#include "queue/core/paging.h"
 
 namespace millstream::queue {
 
@@ -16,6 +17,9 @@ QueueManager::QueueManager(QueueManagerOptions options)
   // "AMQ ", 12 characters of the name, then 8 bytes that are unique: an epoch and a count.
   message_id_prefix_ = "AMQ " + options_.settings.name.substr(0, 12);
   message_id_prefix_.resize(16, ' ');
+  if (options_.overflow != nullptr && options_.workers != nullptr) {
+    paging_ = std::make_unique<Paging>(*this, *options_.overflow, *options_.workers);
+  }
   last_message_id_ = options_.random->next_u64() << 24;
 }
 
@@ -120,7 +124,7 @@ void QueueManager::drop_available(Queue& queue) {
     }
   });
   for (Slot slot : slots) {
-    forget_memory(queue.index().at(slot));
+    forget(queue.index().at(slot));
     queue.erase(slot);
   }
 }
@@ -196,13 +200,31 @@ void QueueManager::publish(const UnitPut& put, Location location, Effects& effec
   if (is_delayed) entry.state = EntryState::kDelayed;
   Slot slot = put.queue->publish(entry, is_grouped ? &put.place : nullptr, effects);
   if (is_delayed) schedule_delayed(put.queue, entry.sequence, message->due_gmt_ms);
+  Entry& placed = put.queue->index().at(slot);
+  if (placed.state != EntryState::kAvailable) return;  // a waiter has it
   if (memory_bytes() > options_.memory_bytes_max && location) {
     // Whoever gets it later reads it back.
-    Entry& placed = put.queue->index().at(slot);
     forget_memory(placed);
     placed.message->release();
     placed.message = nullptr;
+  } else if (memory_bytes() > options_.memory_bytes_max && paging_ != nullptr &&
+             !message->is_persistent()) {
+    paging_->page_out(put.queue, entry.sequence, put.message);
   }
+}
+
+void QueueManager::read(Location location, bool is_persistent, ReadDone& done) {
+  if (is_persistent || paging_ == nullptr) {
+    store_->read(location, done);
+  } else {
+    paging_->read(location, done);
+  }
+}
+
+void QueueManager::forget(const Entry& entry) {
+  forget_memory(entry);
+  bool is_paged = entry.message == nullptr && !entry.is_persistent() && entry.location;
+  if (is_paged && paging_ != nullptr) paging_->free(entry.location);
 }
 
 void QueueManager::forget_memory(const Entry& entry) {
@@ -236,7 +258,7 @@ class BackoutRecord final : public Pending {
 
 void QueueManager::release(Queue& queue, Slot slot, Effects& effects) {
   if (!queue.is_deleted()) return queue.release(slot, effects);
-  forget_memory(queue.index().at(slot));
+  forget(queue.index().at(slot));
   queue.erase(slot);
 }
 

@@ -32,6 +32,8 @@
 namespace millstream::queue {
 
 class Connection;
+class Overflow;
+class Paging;
 
 struct QueueManagerOptions {
   QueueManagerSettings settings;
@@ -40,6 +42,9 @@ struct QueueManagerOptions {
   AccessControl* access = nullptr;         // null: everything is allowed
   uint64_t memory_bytes_max = 256u << 20;  // of messages; beyond it bodies stay in the store
   uint64_t unit_bytes_max = 256u << 20;    // of one connection's open unit
+  // Where non-persistent messages go beyond the budget; null: puts of them get 2071 then.
+  Overflow* overflow = nullptr;
+  base::WorkerFactory* workers = nullptr;  // for the paging
   // Who runs channels and listeners, for their status and START and STOP; null: nobody.
   objects::AdminTarget* channels = nullptr;
   // The store has failed: nothing more will be acknowledged, and the process has to end.
@@ -126,9 +131,18 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   bool is_running() const { return is_running_.load(std::memory_order_acquire); }
   bool begin_pending(CommitOperation& operation);
   void end_pending(CommitOperation& operation);
+  // Reads a message that is not in memory.
+  void read(Location location, bool is_persistent, ReadDone& done);
+  // Whether memory has room for one more non-persistent message: a quarter beyond the budget while
+  // the paging works.
+  bool has_memory(uint64_t bytes) const {
+    return memory_bytes() + bytes <= options_.memory_bytes_max + options_.memory_bytes_max / 4;
+  }
   // Under the queue's lock.
   void publish(const UnitPut& put, Location location, Effects& effects);
   void forget_memory(const Entry& entry);
+  // The entry leaves: its memory, or its place in the overflow.
+  void forget(const Entry& entry);
   // Under the queue's lock: an entry that was locked is available again; of a deleted queue it
   // goes.
   void release(Queue& queue, Slot slot, Effects& effects);
@@ -158,7 +172,8 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
 
   void fire(const Effects::Trigger& trigger);
   void finish_expired(const Effects::Expired& expired);
-  void expire_unread(const QueueRef& queue, Sequence sequence, Location location);
+  void expire_unread(const QueueRef& queue, Sequence sequence, Location location,
+                     bool is_persistent);
   void schedule_sweep(int64_t expires_gmt_ms);
   void sweep();
   void sweep_queue(std::vector<QueueRef> queues, size_t at, Slot from, int64_t earliest);
@@ -199,6 +214,7 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   std::atomic<uint64_t> memory_bytes_{0};
   std::atomic<uint64_t> last_message_id_{0};
   std::string message_id_prefix_;
+  std::unique_ptr<Paging> paging_;
   std::mutex pending_mutex_;
   std::unordered_set<CommitOperation*> pending_;
   std::atomic<bool> has_failed_{false};

@@ -165,7 +165,7 @@ void CommitOperation::publish(std::span<const Location> locations) {
   size_t next_location = 0;
   int64_t now = manager_.now_gmt_micros();
   for (const UnitGet& get : unit_.gets) {
-    manager_.forget_memory(get.queue->index().at(get.slot));
+    manager_.forget(get.queue->index().at(get.slot));
     get.queue->erase(get.slot);
     ++get.queue->statistics.gets;
     get.queue->statistics.last_get_gmt_micros = now;
