@@ -1,85 +1,40 @@
 #!/usr/bin/env python3
-"""Callable flows in one server and between two, asynchronous HTTP, and timers that outlive their server.
-
-  tests/async/run.py [--binary build/release/millstream] [--filter TEXT]
-
-The last line is "N passed, N failed".
-"""
-import argparse
+"""Callable flows in one server and between two, asynchronous HTTP, and timers that outlive their server."""
 import datetime
 import http.client
 import http.server
-import json
 import os
 import re
 import signal
 import socket
 import ssl
-import subprocess
 import sys
-import tempfile
 import threading
 import time
-import traceback
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "http"), str(ROOT / "tests" / "https")]
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / name) for name in ("common", "http", "https")]
+import harness  # noqa: E402
+from harness import WAIT_S, case, main  # noqa: E402
 from make_project import Project  # noqa: E402
 from pki import Authority  # noqa: E402
 
-WAIT_S = 60.0
 SECRET = "a secret of two servers"
-CASES = []
 
 
-def case(function):
-    CASES.append(function)
-    return function
-
-
-class Server:
-    """A millstream process; `conf` is the text of its server.conf.yaml."""
+class Server(harness.Server):
+    """With `conf`, the text of its server.conf.yaml, in the work directory `work`."""
 
     def __init__(self, binary, work, projects, conf="", port=0, environment=None):
-        self.work = Path(work)
-        self.work.mkdir(parents=True, exist_ok=True)
-        (self.work / "server.conf.yaml").write_text(conf)
-        self.command = [binary, "run", "--http-port", str(port), "--host", "127.0.0.1", "--admin-port", "-1",
-                        "--work-dir", str(work), *map(str, projects)]
-        self.environment = {**os.environ, "TZ": "UTC", **(environment or {})}
-        self.log = open(self.work / "server.log", "ab")
-        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=self.log, text=True,
-                                        env=self.environment)
-        self.port = 0
-        for line in self.process.stdout:
-            ready = re.search(r"on port (\d+)", line)
-            if ready:
-                self.port = int(ready.group(1))
-                break
-        threading.Thread(target=self.process.stdout.read, daemon=True).start()
-
-    def __enter__(self):
-        assert self.port, "the server did not start:\n" + (self.work / "server.log").read_text()
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-
-    def stop(self, how=signal.SIGTERM):
-        if self.process.poll() is None:
-            self.process.send_signal(how)
-        self.process.wait(timeout=WAIT_S)
-        self.log.close()
+        work.mkdir(parents=True, exist_ok=True)
+        (work / "server.conf.yaml").write_text(conf)
+        super().__init__(binary, "--http-port", port, "--admin-port", "-1", "--work-dir", work, *projects,
+                         environment=environment)
 
     def post(self, path, body, headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT_S)
-        try:
-            connection.request("POST", path, body.encode(), {"Content-Type": "text/xml", **(headers or {})})
-            response = connection.getresponse()
-            return response.status, response.read().decode()
-        finally:
-            connection.close()
+        reply = self.request("POST", path, body, {"Content-Type": "text/xml", **(headers or {})})
+        return reply.status, reply.text
 
 
 class BackEnd:
@@ -431,7 +386,7 @@ def callers_survive_restarts_of_the_other_server_under_load(binary, folder):
                     callee.stop(how)
                     callers.wait_for_more(50, "failed")
                     callee = Server(binary, folder / "w1", [stock, *options], conf, port=port)
-                    assert callee.port == port, (folder / "w1" / "server.log").read_text()[-2000:]
+                    assert callee.port == port, callee.errors[-20:]
                 callers.wait_for_more(200)
                 failed = callers.failed
                 callers.wait_for_more(200)
@@ -655,35 +610,10 @@ def two_servers_cannot_share_a_work_directory(binary, folder):
             second = Server(binary, folder / "w", [project])
             second.stop()
             assert second.port == 0
-            assert "MS1065" in (folder / "w" / "server.log").read_text()
+            assert any("MS1065" in line for line in second.errors), second.errors
     finally:
         back_end.close()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", default=str(ROOT / "build/release/millstream"))
-    parser.add_argument("--filter", default="")
-    options = parser.parse_args()
-    passed = failed = 0
-    for function in CASES:
-        if options.filter not in function.__name__:
-            continue
-        with tempfile.TemporaryDirectory(prefix="ms_async_") as folder:
-            started = time.time()
-            try:
-                function(options.binary, Path(folder))
-                passed += 1
-                print(f"ok     {function.__name__} ({time.time() - started:.1f} s)")
-            except Exception:  # noqa: BLE001
-                failed += 1
-                print(f"FAILED {function.__name__}\n{traceback.format_exc()}")
-                for log in sorted(Path(folder).rglob("server.log")):
-                    print(f"--- {log.parent.name}: {log.read_text()[-3000:]}")
-            sys.stdout.flush()
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(__doc__)

@@ -1,33 +1,30 @@
 #!/usr/bin/env python3
-"""End-to-end tests of the command line: what a user sees, and the exit codes.
-
-  tests/cli/run.py [BINARY [NAME...]]   the binary to test (build/release/millstream); only tests
-                                        whose name holds a NAME
-
-The last line is "N passed, N failed"; the exit code is 1 when one failed.
-"""
+"""End-to-end tests of the command line: what a user sees, and the exit codes."""
+import functools
 import json
 import os
 import re
 import shlex
 import shutil
-import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import traceback
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "http"))
+SUITES = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(SUITES / "common"), str(SUITES / "http")]
+from harness import Server, case, command, main  # noqa: E402
 from make_project import Project, module  # noqa: E402
 
-TESTS = []
 PASS = "=== one\n--- esql\nRETURN TRUE;\n--- expect return\nTRUE\n"
 
 
 def test(function):
-    TESTS.append(function)
+    """A case that gets a Context."""
+    @case
+    @functools.wraps(function)
+    def run(binary, folder):
+        function(Context(binary, folder))
     return function
 
 
@@ -35,7 +32,7 @@ class Context:
     """A folder of its own for each test, and the binary."""
 
     def __init__(self, binary, folder):
-        self.binary, self.folder = binary, Path(folder)
+        self.binary, self.folder = binary, folder
 
     def write(self, name, text):
         file = self.folder / name
@@ -54,24 +51,14 @@ class Context:
         return path
 
     def call(self, *words, cwd=None):
-        return subprocess.run([self.binary, *map(str, words)], cwd=cwd or self.folder, capture_output=True,
-                              text=True, timeout=60)
+        return command(self.binary, *words, folder=cwd or self.folder)
 
     def start(self, *words):
         """Runs a server until it is ready; returns its standard output up to there and its standard error."""
-        process = subprocess.Popen([self.binary, "run", "--http-port", "0", "--host", "127.0.0.1", *map(str, words)],
-                                   cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        lines = []
-        for line in process.stdout:
-            lines.append(line)
-            if line.startswith("Ready"):
-                break
-        process.send_signal(signal.SIGTERM)
-        errors = process.stderr.read()
-        process.stdout.close()
-        process.stderr.close()
-        assert process.wait(60) == 0, errors
-        return "".join(lines), errors
+        with Server(self.binary, *words, folder=self.folder, unset=["--admin-port"]) as server:
+            lines = list(server.lines)
+            assert server.stop() == 0, server.errors
+        return "\n".join(lines), "\n".join(server.errors)
 
 
 @test
@@ -84,12 +71,14 @@ def a_missing_path_is_an_error(t):
 
 
 @test
-def a_missing_work_directory_is_an_error(t):
+def a_missing_work_directory_is_an_error_of_check_and_made_by_run(t):
     t.app("Hello")
-    for words in (["check", "Hello"], ["run", "Hello"], ["run", "--partial", "Hello"], ["check"], ["run"]):
+    for words in (["check", "Hello"], ["check"]):
         result = t.call(*words, "--work-dir", "nowhere")
         assert result.returncode == 1, (words, result)
         assert "The work directory 'nowhere' does not exist." in result.stdout + result.stderr, result
+    t.start("Hello", "--work-dir", "made")
+    assert (t.folder / "made/run").is_dir() and not (t.folder / "nowhere").exists()
 
 
 @test
@@ -426,24 +415,5 @@ def users_are_kept_without_their_passwords(t):
     assert "MS2656E" in user("list").stderr
 
 
-def main():
-    release = Path(__file__).resolve().parents[2] / "build/release/millstream"
-    binary, names = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else release), sys.argv[2:]
-    passed = failed = 0
-    for function in TESTS:
-        if names and not any(n in function.__name__ for n in names):
-            continue
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                function(Context(binary, folder))
-            passed += 1
-            print(f"ok      {function.__name__}")
-        except Exception:
-            failed += 1
-            print(f"FAILED  {function.__name__}\n{traceback.format_exc()}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(__doc__)

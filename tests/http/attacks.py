@@ -1,11 +1,7 @@
 #!/usr/bin/env python3
 """Attacks on the HTTP port of real server processes: whatever a client sends, the server stays up, its memory
-and processor time stay bounded, and other clients are served.
-
-  tests/http/attacks.py [BINARY [NAME...]]     the binary to test; only tests whose name holds a NAME
-
-The last line is "N passed, N failed"; the exit code is 1 when one failed.
-"""
+and processor time stay bounded, and other clients are served."""
+import functools
 import os
 import random
 import re
@@ -15,23 +11,19 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-import traceback
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from make_project import COPY_HEADERS, Project, module  # noqa: E402
-from run import Reply, Server, simple_flow  # noqa: E402
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "common")]
+from harness import Server, case_of, main  # noqa: E402
+from make_project import COPY_HEADERS, Project  # noqa: E402
+from wire import Reply, simple_flow  # noqa: E402
 
-TESTS = []
 HEAD = b"Host: localhost\r\n"
-
-
-def test(function):
-    TESTS.append(function)
-    return function
 
 
 def attack_project(folder):
@@ -211,7 +203,27 @@ SMUGGLING = {
 }
 
 
-@test
+@contextmanager
+def attacked(binary, folder):
+    attack_project(folder)
+    project = folder / "Attacked"
+    with Server(binary, project, "--cores", "2") as server:
+        yield SimpleNamespace(port=server.port, errors=server.errors, process=server.process, binary=binary,
+                              project=project)
+        status = server.stop()
+        assert status == 0, f"the server ended with {status}\n" + "\n".join(server.errors[-20:])
+
+
+def attack(function):
+    @case_of(attacked)
+    @functools.wraps(function)
+    def run(t):
+        function(t)
+        assert t.process.poll() is None, "the server died:\n" + "\n".join(t.errors[-20:])
+    return function
+
+
+@attack
 def ambiguous_framing_is_refused_and_nothing_behind_it_is_read(t):
     for name, text in SMUGGLING.items():
         raw = exchange(t.port, b"POST /echo HTTP/1.1\r\n" + HEAD + text)
@@ -220,7 +232,7 @@ def ambiguous_framing_is_refused_and_nothing_behind_it_is_read(t):
         assert b"Connection: close" in raw, (name, raw[:300])
 
 
-@test
+@attack
 def bad_start_lines_are_refused(t):
     rest = b"\r\n" + HEAD + b"\r\n"
     for line in (b"GET /", b"GET  / HTTP/1.1", b"GET / HTTP/1.1 ", b" GET / HTTP/1.1", b"GET / HTTP/11", b"GET / http/1.1",
@@ -236,7 +248,7 @@ def bad_start_lines_are_refused(t):
     assert statuses(exchange(t.port, b"GET http://other/nothing HTTP/1.1\r\nConnection: close\r\n" + HEAD + b"\r\n")) == [404]
 
 
-@test
+@attack
 def every_split_of_a_request_is_read_alike(t):
     chunked = b"POST /blob HTTP/1.1\r\n" + HEAD + CHUNKED + b"\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nT: v\r\n\r\n"
     with connect(t.port) as s:
@@ -249,7 +261,7 @@ def every_split_of_a_request_is_read_alike(t):
             assert reply.status == 200 and reply.body == b"abcde", (at, reply.status, reply.body)
 
 
-@test
+@attack
 def floods_of_headers_and_targets_are_cut_off(t):
     start = b"GET /echo HTTP/1.1\r\n" + HEAD
     for data, status in ((start + b"".join(b"X-%d: a\r\n" % i for i in range(100_000)), 431), (start + b"X: " + b"a" * 10_000_000, 431),
@@ -264,7 +276,7 @@ def floods_of_headers_and_targets_are_cut_off(t):
     is_served(t)
 
 
-@test
+@attack
 def chunks_without_end(t):
     count = 10_000_000 if os.environ.get("LONG") else 2_000_000
     start = time.monotonic()
@@ -286,7 +298,7 @@ def chunks_without_end(t):
         assert read_reply(s).status == 431
 
 
-@test
+@attack
 def expectations(t):
     for value in (b"200-ok", b"100-continue, 100-continue", b""):
         assert statuses(exchange(t.port, b"POST /echo HTTP/1.1\r\n" + HEAD + b"Expect: " + value + b"\r\nContent-Length: 3\r\n\r\nabc")) == [417]
@@ -302,7 +314,7 @@ def expectations(t):
 
 # Connections -----------------------------------------------------------------------------------
 
-@test
+@attack
 def slow_senders_do_not_hold_the_others_up(t):
     slow = [connect(t.port) for _ in range(500)]
     for s in slow:
@@ -337,7 +349,7 @@ def slow_senders_do_not_hold_the_others_up(t):
     assert closed == len(slow), f"{len(slow) - closed} slow clients are still connected"
 
 
-@test
+@attack
 def ten_thousand_idle_connections(t):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     count = min(10_000, hard - 200)
@@ -360,7 +372,7 @@ def ten_thousand_idle_connections(t):
     is_served(t)
 
 
-@test
+@attack
 def a_pipelining_flood_leaves_the_others_their_share(t):
     requests = post("/echo", b"<a>flood</a>") * 500
     ending = threading.Event()
@@ -393,7 +405,7 @@ def a_pipelining_flood_leaves_the_others_their_share(t):
             thread.join(10)
 
 
-@test
+@attack
 def pipelined_requests_with_nobody_reading_are_not_buffered(t):
     body = b"<a>" + b"x" * 100_000 + b"</a>"
     before = rss_mib(t.process)
@@ -422,7 +434,7 @@ def pipelined_requests_with_nobody_reading_are_not_buffered(t):
         reset(s)
 
 
-@test
+@attack
 def half_closed_and_reset_connections(t):
     with connect(t.port) as s:
         s.sendall(post("/echo", b"<a>1</a>"))
@@ -446,7 +458,7 @@ def half_closed_and_reset_connections(t):
     is_served(t)
 
 
-@test
+@attack
 def requests_nobody_answers_go_with_their_clients(t):
     body = b"s" * 1_000_000
     before = rss_mib(t.process)
@@ -463,11 +475,11 @@ def requests_nobody_answers_go_with_their_clients(t):
     assert grown < 100, f"{grown:.0f} MiB more after 300 clients that left"
 
 
-@test
+@attack
 def descriptors_run_out_and_come_back(t):
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-    with LimitedServer(t.binary, t.project, limit) as server:
+    with Server(t.binary, t.project, before=limit) as server:
         many = [connect(server.port) for _ in range(150)]
         time.sleep(0.5)
         used = cpu_seconds(server.process)
@@ -477,18 +489,6 @@ def descriptors_run_out_and_come_back(t):
             s.close()
         assert call(server.port, "/echo", "<a/>").status == 200
         assert server.stop() == 0
-
-
-class LimitedServer(Server):
-    """A server whose process starts with `before` run in it."""
-
-    def __init__(self, binary, project, before):
-        real = subprocess.Popen
-        subprocess.Popen = lambda *a, **k: real(*a, preexec_fn=before, **k)
-        try:
-            super().__init__(binary, project)
-        finally:
-            subprocess.Popen = real
 
 
 # Bodies ----------------------------------------------------------------------------------------
@@ -560,19 +560,19 @@ def try_bodies(t, paths, bodies, limit=6.0):
                       f"{rss_mib(t.process):.0f} MiB {reply.text[-150:]!r}")
 
 
-@test
+@attack
 def hostile_xml(t):
     try_bodies(t, ("/walk/XMLNSC", "/copy/XMLNSC", "/copy/XMLNS"), XML_BODIES)
     is_served(t)
 
 
-@test
+@attack
 def hostile_json(t):
     try_bodies(t, ("/walk/JSON", "/copy/JSON", "/total"), JSON_BODIES)
     is_served(t)
 
 
-@test
+@attack
 def numbers_and_expressions_without_end(t):
     for text in (b"9" * 10_000_000, b"0." + b"0" * 10_000_000 + b"1", b"1e999999999", b"1e-999999999", b"1e" + b"9" * 1_000_000,
                  b" " * 10_000_000 + b"1", b"1" + b"0" * 10_000_000):
@@ -591,7 +591,7 @@ def numbers_and_expressions_without_end(t):
     is_served(t)
 
 
-@test
+@attack
 def memory_comes_back_after_malformed_requests(t):
     bad = [(p, b) for p, bodies in (("/walk/XMLNSC", XML_BODIES), ("/walk/JSON", JSON_BODIES)) for b in bodies.values()
            if len(b) < 200_000]
@@ -612,7 +612,7 @@ def memory_comes_back_after_malformed_requests(t):
 
 # Outputs ---------------------------------------------------------------------------------------
 
-@test
+@attack
 def replies_cannot_be_split(t):
     raw = exchange(t.port, post("/split", b"<a><v>1&#13;&#10;Set-Cookie: a=b&#13;&#10;&#13;&#10;&lt;html&gt;</v></a>",
                                 b"Connection: close\r\n"))
@@ -623,7 +623,7 @@ def replies_cannot_be_split(t):
     assert body in (b"<done>yes</done>",) or b"BIP" in body, raw
 
 
-@test
+@attack
 def logs_cannot_be_forged(t):
     forged = "2026-11-30 00:00:00.000000: BIP9999E: forged"
     call(t.port, "/log", f"<a>x&#10;{forged}&#13;{forged}&#x9b;31m&#x85;</a>", headers=[("X-Log", "\u00e4")])
@@ -638,7 +638,7 @@ def logs_cannot_be_forged(t):
     assert not any(c in line for line in t.errors for c in ("\x1b", "\r", "\x9b", "\x00")), "control characters in the log"
 
 
-@test
+@attack
 def short_connections_are_never_forgotten(t):
     """Lost wake-ups: many short connections on both reactors while both cores are loaded."""
     load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
@@ -667,7 +667,7 @@ def short_connections_are_never_forgotten(t):
 
 # Operation -------------------------------------------------------------------------------------
 
-@test
+@attack
 def full_disks_are_reported_and_survived(t):
     with Server(t.binary, t.project, "--statistics", "/dev/full", "--statistics-interval", "1") as server:
         for _ in range(20):
@@ -690,7 +690,7 @@ def open_files(folder):
     return links
 
 
-@test
+@attack
 def standard_descriptors_are_never_given_to_sockets(t):
     process = subprocess.Popen(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", t.binary, "run", "--http-port", "0", str(t.project)])
     try:
@@ -706,7 +706,7 @@ def standard_descriptors_are_never_given_to_sockets(t):
         assert process.wait(30) == 0
 
 
-@test
+@attack
 def signals(t):
     with Server(t.binary, t.project) as server:
         for how in (signal.SIGHUP, signal.SIGUSR1, signal.SIGPIPE):
@@ -720,7 +720,7 @@ def signals(t):
         assert server.stop() == 0
 
 
-@test
+@attack
 def readers_of_the_output_may_go(t):
     reader, writer = os.pipe()
     os.close(reader)
@@ -734,42 +734,5 @@ def readers_of_the_output_may_go(t):
     assert process.wait(30) == 0
 
 
-class Context:
-    pass
-
-
-def main():
-    release = Path(__file__).resolve().parents[2] / "build/release/millstream"
-    binary, names = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else release), sys.argv[2:]
-    passed = failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        attack_project(folder)
-        project = Path(folder) / "Attacked"
-        with Server(binary, project, "--cores", "2") as server:
-            t = Context()
-            t.port, t.errors, t.process, t.binary, t.project = server.port, server.errors, server.process, binary, project
-            for function in TESTS:
-                if names and not any(n in function.__name__ for n in names):
-                    continue
-                start = time.monotonic()
-                try:
-                    function(t)
-                    assert server.process.poll() is None, "the server died:\n" + "\n".join(server.errors[-20:])
-                    passed += 1
-                    print(f"ok      {function.__name__} ({time.monotonic() - start:.1f} s)", flush=True)
-                except Exception:
-                    failed += 1
-                    print(f"FAILED  {function.__name__}\n{traceback.format_exc()}", flush=True)
-                    if server.process.poll() is not None:
-                        print(f"the server ended with {server.process.returncode}\n" + "\n".join(server.errors[-20:]))
-                        break
-            status = server.stop()
-            if status != 0:
-                failed += 1
-                print(f"FAILED  the server ended with {status}\n" + "\n".join(server.errors[-20:]))
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(__doc__)

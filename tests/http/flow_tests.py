@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """End-to-end tests of flows and of the process around them: error paths, Trace files, instances, SHARED variables,
-precedence of values, limits, start-up errors and stopping. Part of tests/http/run.py; alone:
-
-  tests/http/flow_tests.py [BINARY [NAME...]]
+precedence of values, limits, start-up errors and stopping. Part of tests/http/run.py.
 """
 import os
 import re
@@ -10,25 +8,21 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-import traceback
 import zipfile
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "common")]
+from harness import Server, case_of, eventually, main  # noqa: E402
 from make_project import COPY_HEADERS, HEAD, Project, module  # noqa: E402
-from run import Reply, Server, call, exchange, simple_flow  # noqa: E402
+from wire import Reply, call, exchange, simple_flow  # noqa: E402
 
-TESTS = []
 # Sanitizers make everything slower; upper bounds on times are for plain binaries.
 IS_SLOW = bool(os.environ.get("MS_SLOW_BINARY"))
-
-
-def test(function):
-    TESTS.append(function)
-    return function
 
 
 INPUT = {"messageDomainProperty": "XMLNSC"}
@@ -137,31 +131,44 @@ def chain(reply):
     return found.group(1) if found else reply.text
 
 
-@test
+@contextmanager
+def flows(binary, folder):
+    project = make_flows(folder)
+    work = folder / "work"
+    work.mkdir()
+    (work / "server.conf.yaml").write_text("serverName: T\n")
+    overrides = folder / "overrides.txt"
+    overrides.write_text("Single#additionalInstances=0\nCounted#additionalInstances=7\n")
+    with Server(binary, project.folder, "--work-dir", work, "--overrides", overrides) as server:
+        yield SimpleNamespace(server=server, port=server.port, binary=binary, folder=folder, work=work)
+        assert server.process.poll() is None, "the server died:\n" + "\n".join(server.errors[-20:])
+
+
+@case_of(flows)
 def a_failing_catch_path_goes_to_failure(t):
     assert chain(call(t.port, "/catchfails", "<a><n>0</n></a>")) == \
         "2230@CatchFails.HTTP Input 3005@CatchFails.Throw"
     assert call(t.port, "/catchfails", "<a><n>4</n></a>").text == "<q>25</q>"
 
 
-@test
+@case_of(flows)
 def a_failing_failure_path_is_the_clients_fault_reply(t):
     reply = call(t.port, "/failurefails", "<a><n>0</n></a>")
     assert reply.status == 500 and "BIP3005" in reply.text and "again" in reply.text, reply.text
 
 
-@test
+@case_of(flows)
 def an_exception_in_a_nodes_failure_path_goes_up_to_catch(t):
     assert chain(call(t.port, "/ownfailure", "<a><n>0</n></a>")) == "2230@OwnFailure.HTTP Input 3005@OwnFailure.Throw"
 
 
-@test
+@case_of(flows)
 def try_catch_nests(t):
     assert chain(call(t.port, "/nested", "<a><n>0</n></a>")) == "2230@Nested.Outer 3005@Nested.Throw"
     assert call(t.port, "/nested", "<a><n>50</n></a>").text == "<q>2</q>"
 
 
-@test
+@case_of(flows)
 def a_body_that_cannot_be_parsed_goes_to_failure_with_its_headers(t):
     reply = call(t.port, "/badbody", "<a><b></a>", headers=[("X-Custom", "seen")])
     assert reply.status == 200 and "<custom>seen</custom><domain>BLOB</domain>" in reply.text, reply.text
@@ -169,7 +176,7 @@ def a_body_that_cannot_be_parsed_goes_to_failure_with_its_headers(t):
     assert call(t.port, "/badbody", "<a/>").text == "<a/>"
 
 
-@test
+@case_of(flows)
 def trace_writes_its_pattern(t):
     for n in (1, 2):
         assert call(t.port, "/tracedrive", f"<a><n>{n}</n></a>").status == 200
@@ -184,7 +191,7 @@ def trace_writes_its_pattern(t):
     assert any("TraceOut n=" in line for line in t.server.lines), t.server.lines[-3:]
 
 
-@test
+@case_of(flows)
 def trace_to_the_standard_output_overwrites_nothing(t):
     """As `millstream run ... > file`: the stream has one position, for the server's lines and those of Trace nodes."""
     out = t.folder / "stdout.txt"
@@ -213,7 +220,7 @@ def trace_to_the_standard_output_overwrites_nothing(t):
     assert len(re.findall(r"^TraceOut n=", text, re.M)) == 2, text
 
 
-@test
+@case_of(flows)
 def one_instance_takes_messages_in_turn(t):
     order, lock = [], threading.Lock()
 
@@ -231,7 +238,7 @@ def one_instance_takes_messages_in_turn(t):
     assert IS_SLOW or time.monotonic() - start < 1.5, time.monotonic() - start
 
 
-@test
+@case_of(flows)
 def shared_counters_are_exact(t):
     parallel(8, lambda i: [call(t.port, "/counted", "<a/>") for _ in range(20)])
     assert call(t.port, "/counted", "<a/>").text == "<n>161</n>"
@@ -240,7 +247,7 @@ def shared_counters_are_exact(t):
     assert call(t.port, "/onebyone", "<a/>").text == "<n>81</n>"
 
 
-@test
+@case_of(flows)
 def curl_in_its_own_ways(t):
     body = b"<a>" + b"x" * 2_000_000 + b"</a>"
     url = f"http://127.0.0.1:{t.port}/echo"
@@ -254,7 +261,7 @@ def curl_in_its_own_ways(t):
     assert b"HTTP/1.0 200" in curl("--http1.0", "-i")[:20] or b"HTTP/1.1 200" in curl("--http1.0", "-i")[:20]
 
 
-@test
+@case_of(flows)
 def a_client_that_sends_slowly_is_served(t):
     data = b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\nConnection: close\r\n\r\n<a>1</a>"
     with socket.create_connection(("127.0.0.1", t.port), timeout=20) as s:
@@ -277,7 +284,7 @@ def echo_project(folder, name, url, flow="Echo"):
     return p
 
 
-@test
+@case_of(flows)
 def two_flows_with_one_url_are_refused_by_name(t):
     p = echo_project(t.folder / "twice", "Twice", "/same", "First")
     p.flow("Second", [http_input("/same"), REPLY], ["in.out -> r.in"])
@@ -288,7 +295,7 @@ def two_flows_with_one_url_are_refused_by_name(t):
     assert done.returncode == 1 and "/same" in done.stdout + done.stderr, done
 
 
-@test
+@case_of(flows)
 def partial_starts_what_can(t):
     folder = t.folder / "partial"
     echo_project(folder, "Good", "/good")
@@ -299,17 +306,17 @@ def partial_starts_what_can(t):
     with Server(t.binary, folder, "--partial") as server:
         assert call(server.port, "/good", "<a/>").text == "<a/>"
         assert call(server.port, "/bad", "<a/>").status == 404
-        assert any("Bad" in line for line in server.errors), server.errors
+        eventually(lambda: any("Bad" in line for line in server.errors), "what is wrong")
 
 
-@test
+@case_of(flows)
 def a_port_in_use_is_said(t):
     done = run_to_end(t.binary, "run", echo_project(t.folder / "port", "Port", "/p").folder, "--host", "127.0.0.1",
                       "--http-port", t.port)
     assert done.returncode == 1 and "MS2000" in done.stderr and str(t.port) in done.stderr, done.stderr
 
 
-@test
+@case_of(flows)
 def check_has_an_exit_code_and_places(t):
     good = echo_project(t.folder / "check", "Good", "/x")
     assert run_to_end(t.binary, "check", good.folder).returncode == 0
@@ -321,7 +328,7 @@ def check_has_an_exit_code_and_places(t):
     assert re.search(r"F\.esql:4:\d+: error: ", done.stdout + done.stderr), done
 
 
-@test
+@case_of(flows)
 def limits_answer_413_and_503(t):
     p = Project(t.folder / "limits", "Limits")
     simple_flow(p, "Slow", "/slow", COPY_HEADERS + "    SET Environment.s = SLEEP(600);\n"
@@ -349,7 +356,7 @@ def make_bar(path, project, overrides):
         z.writestr("META-INF/broker.xml", HEAD + "<Broker/>")
 
 
-@test
+@case_of(flows)
 def values_come_from_where_the_precedence_says(t):
     folder = t.folder / "values"
     p = Project(folder, "Values")
@@ -372,10 +379,10 @@ def values_come_from_where_the_precedence_says(t):
     with Server(t.binary, folder / "Values.bar", "--work-dir", work, "--overrides", folder / "o.txt") as server:
         assert call(server.port, "/file", "<a/>").text == wanted
         assert call(server.port, "/bar", "<a/>").status == 404
-        assert any("o.txt:2" in line and "No Such" in line for line in server.errors), server.errors
+        eventually(lambda: any("o.txt:2" in line and "No Such" in line for line in server.errors), "the warning")
 
 
-@test
+@case_of(flows)
 def the_golden_user_variables_come_from_the_work_directory(t):
     project = Path(__file__).resolve().parent.parent / "golden" / "user-variables"
     work = t.folder / "variables"
@@ -392,7 +399,7 @@ def the_golden_user_variables_come_from_the_work_directory(t):
         assert any("Region: north" in line for line in server.errors), server.errors
 
 
-@test
+@case_of(flows)
 def stopping_refuses_new_requests_and_finishes_old_ones(t):
     p = Project(t.folder / "stop", "Stop")
     simple_flow(p, "Slow", "/slow", COPY_HEADERS + "    SET Environment.s = SLEEP(1500);\n"
@@ -433,7 +440,7 @@ def stopping_refuses_new_requests_and_finishes_old_ones(t):
         assert not any("BIP3113" in line for line in server.errors), server.errors
 
 
-@test
+@case_of(flows)
 def a_killed_server_leaves_its_port_free(t):
     p = echo_project(t.folder / "kill", "Kill", "/k")
     server = Server(t.binary, p.folder)
@@ -450,43 +457,5 @@ def a_killed_server_leaves_its_port_free(t):
         again.wait(20)
 
 
-class Context:
-    pass
-
-
-def run_all(binary, names=()):
-    """Returns how many passed and failed."""
-    passed = failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        project = make_flows(folder)
-        work = Path(folder) / "work"
-        work.mkdir()
-        (work / "server.conf.yaml").write_text("serverName: T\n")
-        overrides = Path(folder) / "overrides.txt"
-        overrides.write_text("Single#additionalInstances=0\nCounted#additionalInstances=7\n")
-        with Server(binary, project.folder, "--work-dir", work, "--overrides", overrides) as server:
-            t = Context()
-            t.server, t.port, t.binary, t.folder, t.work = server, server.port, binary, Path(folder), work
-            for function in TESTS:
-                if names and not any(n in function.__name__ for n in names):
-                    continue
-                try:
-                    function(t)
-                    passed += 1
-                    print(f"ok      {function.__name__}")
-                except Exception:
-                    failed += 1
-                    print(f"FAILED  {function.__name__}\n{traceback.format_exc()}")
-            assert server.process.poll() is None, "the server died:\n" + "\n".join(server.errors[-20:])
-    return passed, failed
-
-
-def main():
-    release = os.environ.get("MILLSTREAM", Path(__file__).resolve().parents[2] / "build/release/millstream")
-    passed, failed = run_all(os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else release), sys.argv[2:])
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(__doc__)

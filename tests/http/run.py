@@ -1,113 +1,25 @@
 #!/usr/bin/env python3
 """End-to-end tests of the HTTP nodes: real server processes, raw sockets, a back end of our own.
 
-  tests/http/run.py [BINARY [NAME...]]   the binary to test ($MILLSTREAM, else build/release/millstream);
-                                         only tests whose name holds a NAME
-
-The last line is "N passed, N failed"; the exit code is 1 when one failed.
+flow_tests.py belongs to it.
 """
 import http.server
 import json
-import os
 import re
 import signal
 import socket
-import subprocess
 import sys
-import tempfile
 import threading
 import time
-import traceback
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "common")]
+from harness import Server, case_of, main  # noqa: E402
 from make_project import COPY_HEADERS, Project, module  # noqa: E402
-
-TESTS = []
-
-
-def test(function):
-    TESTS.append(function)
-    return function
-
-
-class Server:
-    """A millstream process; `port` is that of its HTTP listener."""
-
-    def __init__(self, binary, *arguments):
-        command = [binary, "run", "--http-port", "0", "--host", "127.0.0.1", *map(str, arguments)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.lines, self.errors, self.port = [], [], 0
-        self.reader = threading.Thread(target=self.read_errors, daemon=True)
-        self.reader.start()
-        for line in self.process.stdout:
-            self.lines.append(line.rstrip())
-            ready = re.search(r"on port (\d+)", line)
-            if ready:
-                self.port = int(ready.group(1))
-                break
-        threading.Thread(target=self.read_output, daemon=True).start()
-
-    def read_errors(self):
-        for line in self.process.stderr:
-            self.errors.append(line.rstrip())
-
-    def read_output(self):
-        for line in self.process.stdout:
-            self.lines.append(line.rstrip())
-
-    def stop(self, how=signal.SIGTERM):
-        if self.process.poll() is None:
-            self.process.send_signal(how)
-        return self.process.wait(timeout=60)
-
-    def __enter__(self):
-        assert self.port, "the server did not start:\n" + "\n".join(self.errors)
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-        self.reader.join(timeout=10)
-        reports = [line for line in self.errors if re.search(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|"
-                                                             r": runtime error: ", line)]
-        assert not reports, "\n".join(self.errors[-60:])
-
-
-def exchange(port, data, timeout=20.0, wants_close=True):
-    """Sends raw bytes and returns all that comes back until the other side closes."""
-    with socket.create_connection(("127.0.0.1", port), timeout=timeout) as s:
-        s.sendall(data)
-        got = b""
-        try:
-            while True:
-                more = s.recv(65536)
-                if not more:
-                    break
-                got += more
-        except socket.timeout:
-            if wants_close:
-                raise
-        return got
-
-
-class Reply:
-    def __init__(self, raw):
-        head, _, self.body = raw.partition(b"\r\n\r\n")
-        lines = head.decode("latin-1").split("\r\n")
-        self.status = int(lines[0].split(" ")[1])
-        self.headers = {k.lower(): v.strip() for k, v in (line.split(":", 1) for line in lines[1:])}
-        self.text = self.body.decode("utf-8", "replace")
-
-
-def call(port, path, body=b"", method="POST", headers=(), timeout=20.0):
-    if isinstance(body, str):
-        body = body.encode()
-    lines = [f"{method} {path} HTTP/1.1", f"Host: localhost:{port}", "Connection: close"]
-    if body or method == "POST":
-        lines.append(f"Content-Length: {len(body)}")
-    lines += [f"{k}: {v}" for k, v in headers]
-    return Reply(exchange(port, ("\r\n".join(lines) + "\r\n\r\n").encode() + body, timeout))
-
+from wire import call, exchange, simple_flow  # noqa: E402
 
 class BackEnd:
     """An HTTP server that records requests and answers by path."""
@@ -166,16 +78,6 @@ class BackEnd:
         self.slow.set()
         self.server.shutdown()
         self.server.server_close()
-
-
-def simple_flow(project, name, url, body, input_properties=None, request=None, extra=()):
-    """HTTPInput -> Compute -> HTTPReply."""
-    properties = {"URLSpecifier": url, "messageDomainProperty": "XMLNSC", **(input_properties or {})}
-    project.flow(name, [("in", "ComIbmWSInput", "HTTP Input", properties),
-                        ("c", "ComIbmCompute", "Compute", {"computeExpression": f"esql://routine/#{name}.Main"}),
-                        ("r", "ComIbmWSReply", "HTTP Reply", {})],
-                 ["in.out -> c.in", "c.out -> r.in", *extra])
-    project.esql(name, module(name, body))
 
 
 def server_project(folder, backend_port):
@@ -399,7 +301,19 @@ def header_flows(p):
 # ---------------------------------------------------------------------------------------------- tests
 
 
-@test
+@contextmanager
+def nodes(binary, folder):
+    backend = BackEnd()
+    server_project(folder, backend.port)
+    project = folder / "HttpNodes"
+    with Server(binary, project) as server:
+        yield SimpleNamespace(port=server.port, errors=server.errors, backend=backend, binary=binary, project=project,
+                              folder=folder)
+        assert server.process.poll() is None, "the server died:\n" + "\n".join(server.errors[-20:])
+    backend.close()
+
+
+@case_of(nodes)
 def body_is_sent_back_as_it_came(t):
     body = '<?xml version="1.0"?><a  x=\'1\'>\n <b/></a>'
     reply = call(t.port, "/echo", body, headers=[("Content-Type", "application/xml")])
@@ -409,7 +323,7 @@ def body_is_sent_back_as_it_came(t):
     assert reply.body == bytes(range(256))
 
 
-@test
+@case_of(nodes)
 def request_becomes_a_tree(t):
     reply = call(t.port, "/tree/a/b?q=x%20y", "<in/>", headers=[("X-Custom", "c1"), ("Content-Type", "text/xml")])
     for part in ("<custom>c1</custom>", "<method>POST</method>", "<uri>/tree/a/b</uri>", "<below>a/b</below>",
@@ -419,14 +333,14 @@ def request_becomes_a_tree(t):
     assert re.search(r"<command>POST http://localhost:\d+/tree/a/b\?q=x%20y HTTP/1.1</command>", reply.text), reply.text
 
 
-@test
+@case_of(nodes)
 def the_most_specific_url_wins(t):
     assert "<exact>yes</exact>" in call(t.port, "/tree/exact", "<in/>").text
     assert "<method>" in call(t.port, "/tree/exactly", "<in/>").text
     assert call(t.port, "/nothing", "<in/>").status == 404
 
 
-@test
+@case_of(nodes)
 def faults_have_the_chosen_form(t):
     reply = call(t.port, "/fault/FaultSoap", "<a/>")
     assert reply.status == 500 and reply.headers["content-type"].startswith("text/xml"), reply.text
@@ -438,7 +352,7 @@ def faults_have_the_chosen_form(t):
     assert "http://www.w3.org/2003/05/soap-envelope" in call(t.port, "/fault/FaultSoap12", "<a/>").text
 
 
-@test
+@case_of(nodes)
 def malformed_bodies_fail_when_touched(t):
     reply = call(t.port, "/badxml", "<a><b>1</b><c></a>")
     assert reply.status == 200 and "<v>1</v>" in reply.text, reply.text  # the fault lies behind what is read
@@ -448,7 +362,7 @@ def malformed_bodies_fail_when_touched(t):
     assert call(t.port, "/immediate", "<a><b>1</b></a>").status == 200
 
 
-@test
+@case_of(nodes)
 def silence_ends_with_the_input_nodes_time(t):
     start = time.monotonic()
     reply = call(t.port, "/silent", "<a/>")
@@ -467,7 +381,7 @@ def silence_ends_with_the_input_nodes_time(t):
 CHAIN = [f"RecoverableException:{number}" for number in (2230, 2488, 2439, 2450)]
 
 
-@test
+@case_of(nodes)
 def exceptions_reach_the_catch_terminal_with_their_chain(t):
     reply = call(t.port, "/catch", "<a><n>0</n></a>")
     assert reply.status == 418, (reply.status, reply.text)
@@ -480,7 +394,7 @@ def exceptions_reach_the_catch_terminal_with_their_chain(t):
     assert chain[:2] == ["RecoverableException:2230"] * 2 and len(chain) >= 4, chain
 
 
-@test
+@case_of(nodes)
 def failure_terminals_handle_errors_of_their_own_node(t):
     chain = re.findall(r"<e [^>]*>([^<]*)</e>", call(t.port, "/failure/own", "<a><n>0</n></a>").text)
     assert chain == CHAIN, chain
@@ -488,7 +402,7 @@ def failure_terminals_handle_errors_of_their_own_node(t):
     assert chain == ["RecoverableException:2230"] + CHAIN, chain
 
 
-@test
+@case_of(nodes)
 def another_flow_can_reply(t):
     result = []
     thread = threading.Thread(target=lambda: result.append(call(t.port, "/store", "<a/>")))
@@ -508,7 +422,7 @@ def another_flow_can_reply(t):
     assert call(t.port, "/release", f"<id>{identifier}</id>").text == "<done>ok</done>"
 
 
-@test
+@case_of(nodes)
 def requests_to_a_back_end(t):
     reply = call(t.port, "/request/Request", "<x>1</x>", headers=[("Content-Type", "text/xml")])
     assert reply.text == "<answer><x>1</x></answer>", reply.text
@@ -526,7 +440,7 @@ def requests_to_a_back_end(t):
     assert reply.body in ("<a>Gr\u00fc\u00dfe</a>".encode("latin-1"), "<a>Gr\u00fc\u00dfe</a>".encode()), reply.body
 
 
-@test
+@case_of(nodes)
 def error_statuses_and_time_outs_of_a_back_end(t):
     reply = call(t.port, "/request/RequestStatus", "<x>5</x>")
     assert reply.text == "<error><status>503</status><body>5</body></error>", reply.text
@@ -536,7 +450,7 @@ def error_statuses_and_time_outs_of_a_back_end(t):
     assert reply.status == 500 and "404" in reply.text, reply.text
 
 
-@test
+@case_of(nodes)
 def errors_of_a_request_have_their_chain(t):
     chain = re.findall(r"<e [^>]*>([^<]*)</e>", call(t.port, "/request/RequestRefused", "<a/>").text)
     assert chain == ["RecoverableException:2230", "RecoverableException:3162", "SocketException:3152",
@@ -548,7 +462,7 @@ def errors_of_a_request_have_their_chain(t):
     assert call(t.port, "/request/aside", "<x>5</x>").text == "<r><sent>5</sent><got>5</got></r>"
 
 
-@test
+@case_of(nodes)
 def the_local_environment_directs_requests(t):
     call(t.port, "/request/dynamic", "<a>9</a>")
     method, path, headers, body = t.backend.requests[-1]
@@ -556,14 +470,14 @@ def the_local_environment_directs_requests(t):
     assert headers["X-Token"] == "secret" and headers["Content-Type"] == "application/xml", headers
 
 
-@test
+@case_of(nodes)
 def http_header_node_sets_reply_headers(t):
     reply = call(t.port, "/header", "hello")
     assert reply.headers["x-added"] == "one" and reply.headers["content-type"] == "text/plain", reply.headers
     assert reply.text == "hello"
 
 
-@test
+@case_of(nodes)
 def a_header_that_is_set_last_does_not_hide_the_body(t):
     reply = call(t.port, "/headerlast", "<a>1</a>")
     assert (reply.status, reply.text, reply.headers["x-a"]) == (200, "<a>1</a>", "b"), (reply.headers, reply.text)
@@ -574,7 +488,7 @@ def a_header_that_is_set_last_does_not_hide_the_body(t):
     assert body == b"<a>2</a>" and headers["X-B"] == "c", (headers, body)
 
 
-@test
+@case_of(nodes)
 def framing_is_strict(t):
     port = t.port
     get = b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
@@ -601,7 +515,7 @@ def framing_is_strict(t):
         assert raw.count(b"HTTP/1.1 ") == 1, (bad, raw)
 
 
-@test
+@case_of(nodes)
 def large_bodies(t):
     body = b"<a>" + b"x" * (8 << 20) + b"</a>"
     assert call(t.port, "/echo", body).body == body
@@ -610,7 +524,7 @@ def large_bodies(t):
         assert b" 413 " in s.recv(4096).split(b"\r\n")[0]
 
 
-@test
+@case_of(nodes)
 def stop_finishes_requests_in_flight(t):
     with Server(t.binary, t.project) as server:
         results = []
@@ -631,39 +545,6 @@ def stop_finishes_requests_in_flight(t):
         assert server.process.wait(20) == 0
 
 
-class Context:
-    pass
-
-
-def main():
-    release = os.environ.get("MILLSTREAM", Path(__file__).resolve().parents[2] / "build/release/millstream")
-    binary, names = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else release), sys.argv[2:]
-    passed = failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        backend = BackEnd()
-        server_project(folder, backend.port)
-        with Server(binary, Path(folder) / "HttpNodes") as server:
-            context = Context()
-            context.port, context.errors, context.backend = server.port, server.errors, backend
-            context.binary, context.project, context.folder = binary, Path(folder) / "HttpNodes", Path(folder)
-            for function in TESTS:
-                if names and not any(n in function.__name__ for n in names):
-                    continue
-                try:
-                    function(context)
-                    passed += 1
-                    print(f"ok      {function.__name__}")
-                except Exception:
-                    failed += 1
-                    print(f"FAILED  {function.__name__}\n{traceback.format_exc()}")
-            assert server.process.poll() is None, "the server died:\n" + "\n".join(server.errors[-20:])
-        backend.close()
-    import flow_tests  # it uses the helpers above
-    more_passed, more_failed = flow_tests.run_all(binary, names)
-    passed, failed = passed + more_passed, failed + more_failed
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    import flow_tests  # noqa: F401
+    main(__doc__)

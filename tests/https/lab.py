@@ -1,30 +1,38 @@
 #!/usr/bin/env python3
 """What the tests of this folder share: servers, projects, certificates, and a list of the tests themselves."""
+import functools
 import re
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "http")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "common"), str(HERE.parent / "http")]
+import harness  # noqa: E402
+from harness import case_of  # noqa: E402
 from make_project import Project, module  # noqa: E402
 from pki import Authority  # noqa: E402
 
-TESTS = []
+
+@contextmanager
+def lab(binary, folder):
+    yield Lab(binary, folder)
 
 
 def test(function):
-    TESTS.append(function)
+    """A case that gets the Lab, with its credentials as they were at first."""
+    @case_of(lab)
+    @functools.wraps(function)
+    def run(given):
+        given.credentials = CREDENTIALS
+        function(given)
     return function
 
 
-class Server:
-    """A millstream process with a work directory of its own; `port` and `secure_port` are its listeners'.
-
-    `ports` is what the command line says about them."""
+class Server(harness.Server):
+    """With a work directory of its own. `ports` is what the command line says about them."""
 
     PLAIN = ("--http-port", "0", "--host", "127.0.0.1")
     BOTH = PLAIN + ("--https-port", "0")
@@ -32,44 +40,15 @@ class Server:
     def __init__(self, binary, folder, conf="", *arguments, ports=BOTH):
         work = Path(tempfile.mkdtemp(dir=folder))
         (work / "server.conf.yaml").write_text(conf)
-        command = [binary, "run", str(folder / "projects"), "--work-dir", str(work), *ports, *map(str, arguments)]
-        if "--admin-port" not in command:
-            command += ["--admin-port", "off"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.errors, self.port, self.secure_port = [], 0, 0
-        reader = threading.Thread(target=self.read_errors, daemon=True)
-        reader.start()
-        for line in self.process.stdout:
-            secure = re.search(r"https://\*:(\d+)/", line)
-            self.secure_port = int(secure.group(1)) if secure else self.secure_port
-            ready = re.search(r"on port (\d+)", line)
-            if ready:
-                self.port = int(ready.group(1))
-                break
-        if not self.port:
-            reader.join(10)
+        admin = () if "--admin-port" in arguments else ("--admin-port", "off")
+        super().__init__(binary, folder / "projects", "--work-dir", work, *ports, *admin, *arguments,
+                         unset=() if ports else ("--http-port", "--host"))
 
-    def read_errors(self):
-        for line in self.process.stderr:
-            self.errors.append(line.rstrip())
-
-    def url(self, path, host="localhost"):
+    def secure_url(self, path, host="localhost"):
         return f"https://{host}:{self.secure_port}{path}"
 
     def plain_url(self, path):
         return f"http://127.0.0.1:{self.port}{path}"
-
-    def stop(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=60)
-
-    def __enter__(self):
-        assert self.port, "the server did not start:\n" + "\n".join(self.errors)
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
 
 
 class Reply:
@@ -169,6 +148,10 @@ def make_projects(folder):
                ["in.out -> c.in", "c.out -> q.in", "q.out -> r.in"])
 
 
+CREDENTIALS = ("Credentials:\n  ServerCredentials:\n    http:\n      partner: {username: bob, password: pw}\n"
+               "      token: {accessToken: abc.def}\n")
+
+
 class Lab:
     """What all tests share: certificates, projects."""
 
@@ -179,8 +162,7 @@ class Lab:
         self.other = Authority(self.folder / "other", "Other CA")
         self.pem = self.ca.issue("server")
         self.ca.issue("client", names="", common_name="client one")
-        self.credentials = ("Credentials:\n  ServerCredentials:\n    http:\n      partner: {username: bob, password: pw}\n"
-                            "      token: {accessToken: abc.def}\n")
+        self.credentials = CREDENTIALS
 
     def conf(self, https="", jvm=""):
         both = ""
@@ -204,7 +186,3 @@ def call(server, target, path="/call", body=b"hello", **settings):
     for name, value in settings.items():
         fields += ["-H", f"X-Set-{name}: {value}"]
     return curl(server.plain_url(path), *fields, body=body)
-
-
-def memory_kib(pid):
-    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text()).group(1))

@@ -7,7 +7,7 @@ import struct
 import time
 import zlib
 
-from lab import call, curl, expect, memory_kib, test
+from lab import call, curl, expect, test
 from peers import Backend
 
 DATA, HEADERS, PRIORITY, RST, SETTINGS, PUSH, PING, GOAWAY, WINDOW, CONTINUATION = range(10)
@@ -109,7 +109,7 @@ class Http2:
 def is_served(lab, s):
     started = time.monotonic()
     expect(curl(s.plain_url("/plain"), body=b"others").body == b"others")
-    expect(curl(s.url("/echo"), "--cacert", lab.ca.pem, "--http2", body=b"others").body == b"others")
+    expect(curl(s.secure_url("/echo"), "--cacert", lab.ca.pem, "--http2", body=b"others").body == b"others")
     expect(time.monotonic() - started < 10, "others wait")
 
 
@@ -127,7 +127,7 @@ def http2_floods_end_their_connection(lab):
         "windows": lambda n: frame(WINDOW, 0, 0, struct.pack(">I", 1)),
     }
     with lab.server() as s:
-        before = memory_kib(s.process.pid)
+        before = s.memory_kib()
         for name, one in floods.items():
             for trust in (None, lab.ca.pem):
                 with Http2(s.secure_port if trust else s.port, trust) as c:
@@ -141,7 +141,7 @@ def http2_floods_end_their_connection(lab):
                             part = b""
                     expect(c.goaway() == CALM or sent < 39_000, name, "TLS" if trust else "", "was let through")
             is_served(lab, s)
-        expect(memory_kib(s.process.pid) - before < 60 * MIB, "memory", memory_kib(s.process.pid) - before)
+        expect(s.memory_kib() - before < 60 * MIB, "memory", s.memory_kib() - before)
 
 
 @test
@@ -159,7 +159,7 @@ def http2_empty_data_frames_do_not_run_for_ever(lab):
 @test
 def http2_header_lists_have_an_end(lab):
     with lab.server() as s:
-        before = memory_kib(s.process.pid)
+        before = s.memory_kib()
         # One large field, many small ones, and a table's worth of large ones named by one byte each: a bomb.
         large = field(b"x", b"v" * 70_000)
         many = b"".join(field(b"x%d" % n, b"v") for n in range(5000))
@@ -174,13 +174,13 @@ def http2_header_lists_have_an_end(lab):
                 status = c.status(1)
                 expect(status == 431 or (status is not None and status < 0), name, status)
             is_served(lab, s)
-        expect(memory_kib(s.process.pid) - before < 40 * MIB, "memory", memory_kib(s.process.pid) - before)
+        expect(s.memory_kib() - before < 40 * MIB, "memory", s.memory_kib() - before)
 
 
 @test
 def http2_continuations_have_an_end(lab):
     with lab.server() as s:
-        before = memory_kib(s.process.pid)
+        before = s.memory_kib()
         for name, part in (("empty", b""), ("small", field(b"x", b"y")), ("full", field(b"x", b"y" * 16_000))):
             with Http2(s.port) as c:
                 c.send(frame(HEADERS, END_STREAM, 1, block()))
@@ -195,7 +195,7 @@ def http2_continuations_have_an_end(lab):
                 expect(c.goaway() is not None or sent < 16 << 20, name, "continuations were taken")
                 expect(time.monotonic() - started < 10, name, "how long it took")
             is_served(lab, s)
-        expect(memory_kib(s.process.pid) - before < 40 * MIB, "memory", memory_kib(s.process.pid) - before)
+        expect(s.memory_kib() - before < 40 * MIB, "memory", s.memory_kib() - before)
 
 
 @test
@@ -211,7 +211,7 @@ def http2_streams_have_a_number(lab):
             expect(refused >= 900 or goaway == CALM, refused, goaway)
             is_served(lab, s)
         # Who asks much and takes nothing.
-        before = memory_kib(s.process.pid)
+        before = s.memory_kib()
         shut = struct.pack(">HI", 4, 0)
         clients = [Http2(s.port, settings=shut) for _ in range(20)]
         body = b"b" * 16_000
@@ -220,7 +220,7 @@ def http2_streams_have_a_number(lab):
                 if not c.send(frame(HEADERS, END_HEADERS, n, block()) + frame(DATA, END_STREAM, n, body)):
                     break
         is_served(lab, s)
-        expect(memory_kib(s.process.pid) - before < 120 * MIB, "memory", memory_kib(s.process.pid) - before)
+        expect(s.memory_kib() - before < 120 * MIB, "memory", s.memory_kib() - before)
         for c in clients:
             c.socket.close()
 
@@ -251,26 +251,26 @@ def bombs_of_every_coding_at_once(lab):
         for field_text, body in (("gzip, gzip", packed("gzip", bombs["gzip"])), ("gzip", packed("gzip", b"") * 200_000)):
             reply = curl(s.plain_url("/unpack"), "-H", f"Content-Encoding: {field_text}", body=body)
             expect(reply.status in (200, 400, 413, 415) and len(reply.body) < 1 << 20, field_text, reply.status)
-        before = memory_kib(s.process.pid)
+        before = s.memory_kib()
         with concurrent.futures.ThreadPoolExecutor(20) as pool:
             replies = list(pool.map(lambda _: curl(s.plain_url("/unpack"), "-H", "Content-Encoding: gzip",
                                                    body=bombs["gzip"], timeout=120), range(20)))
         expect(all(r.status == 413 for r in replies), [r.status for r in replies])
-        expect(memory_kib(s.process.pid) - before < 500 * MIB, "memory", memory_kib(s.process.pid) - before)
+        expect(s.memory_kib() - before < 500 * MIB, "memory", s.memory_kib() - before)
         is_served(lab, s)
 
 
 @test
 def bombs_as_answers(lab):
     with Backend() as b, lab.client_server() as s:
-        before = memory_kib(s.process.pid)
+        before = s.memory_kib()
         for path in ("/bomb", "/bomb/zlib", "/bomb/raw"):
             reply = call(s, b.url(path, "127.0.0.1", "http"), "/accepts", body=b"x")
             expect(reply.status == 500 and b"MS1365E" in reply.body, path, reply)
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             replies = list(pool.map(lambda _: call(s, b.url("/bomb", "127.0.0.1", "http"), "/accepts", body=b"x"), range(8)))
         expect(all(r.status == 500 and b"MS1365E" in r.body for r in replies), replies[0])
-        expect(memory_kib(s.process.pid) - before < 500 * MIB, "memory", memory_kib(s.process.pid) - before)
+        expect(s.memory_kib() - before < 500 * MIB, "memory", s.memory_kib() - before)
         # One that never ends: the limit is met while it comes.
         reply = call(s, b.url("/endless", "127.0.0.1", "http"), "/accepts", body=b"x")
         expect(reply.status == 500 and b"MS1351E" in reply.body, reply)

@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 
-from lab import Server, call, curl, expect, test
+from lab import Server, curl, expect, test
 from make_project import HEAD, Project
 from peers import Backend, Proxy
 from pki import openssl
@@ -91,9 +91,9 @@ def listeners_are_as_their_policies_say(lab):
     trust, own = ("--cacert", lab.ca.pem), ("--cert", lab.ca.folder / "client.pem")
     with Server(lab.binary, folder, conf, ports=()) as s:
         expect((s.port, s.secure_port) == (plain, secure), s.port, s.secure_port)
-        expect(json.loads(curl(s.url("/who"), *trust, *own, body=b"").body)["subject"] == "CN=client one")
-        expect(curl(s.url("/who"), *trust, body=b"").status == 0, "without a certificate")
-        expect(curl(s.url("/who"), *trust, *own, "--tls-max", "1.2", body=b"").status == 0, "TLS 1.2")
+        expect(json.loads(curl(s.secure_url("/who"), *trust, *own, body=b"").body)["subject"] == "CN=client one")
+        expect(curl(s.secure_url("/who"), *trust, body=b"").status == 0, "without a certificate")
+        expect(curl(s.secure_url("/who"), *trust, *own, "--tls-max", "1.2", body=b"").status == 0, "TLS 1.2")
         reply = curl(s.plain_url("/plain"), "-H", "Origin: http://page.example", body=b"x")
         expect(reply.headers.get("access-control-allow-origin") == "*", reply)
         addresses = subprocess.run(["ss", "-Hltn"], capture_output=True, text=True).stdout
@@ -143,10 +143,10 @@ def keys_and_client_certificates_follow_a_policy_that_changes(lab):
     policy_project(folder, "DefaultPolicies", policy("HTTPSConnector", "Secure", KeystoreFile=lab.pem))
     file = folder / "projects" / "DefaultPolicies" / "Secure.policyxml"
     with Server(lab.binary, folder, "Defaults:\n  Policies:\n    HTTPSConnector: Secure\n" + lab.credentials, "--watch") as s:
-        expect(curl(s.url("/echo"), *trust, body=b"x").status == 200)
+        expect(curl(s.secure_url("/echo"), *trust, body=b"x").status == 200)
         write(file, policy("HTTPSConnector", "Secure", KeystoreFile=second, TruststoreFile=lab.ca.pem, ReqClientAuth="true"))
-        wait_for(lambda: curl(s.url("/echo"), *trust, body=b"x").status == 0, "a certificate is asked for")
-        reply = curl(s.url("/echo"), *trust, *own, "-v", body=b"x")
+        wait_for(lambda: curl(s.secure_url("/echo"), *trust, body=b"x").status == 0, "a certificate is asked for")
+        reply = curl(s.secure_url("/echo"), *trust, *own, "-v", body=b"x")
         expect(reply.status == 200 and "CN=renewed" in reply.error, reply)
         for bad in (policy("HTTPSConnector", "Secure", KeystoreFile="gone.pem"),
                     policy("HTTPSConnector", "Secure", KeystoreFile=lab.pem, ListenerPort="x"),
@@ -154,10 +154,10 @@ def keys_and_client_certificates_follow_a_policy_that_changes(lab):
             seen = len(s.errors)
             write(file, bad)
             wait_for(lambda: any("error" in e for e in s.errors[seen:]), bad)
-            reply = curl(s.url("/echo"), *trust, *own, "-v", body=b"x")
+            reply = curl(s.secure_url("/echo"), *trust, *own, "-v", body=b"x")
             expect(reply.status == 200 and "CN=renewed" in reply.error, "the former keys go on", reply)
         write(file, policy("HTTPSConnector", "Secure", KeystoreFile=lab.pem, ListenerPort="7999"))
-        wait_for(lambda: curl(s.url("/echo"), *trust, body=b"x").status == 200, "the first keys again")
+        wait_for(lambda: curl(s.secure_url("/echo"), *trust, body=b"x").status == 200, "the first keys again")
         wait_for(lambda: any("MS2033" in e and "HTTPS port" in e for e in s.errors), "a warning about the port")
 
 
@@ -397,12 +397,12 @@ def a_deployment_with_a_wrong_policy_changes_nothing(lab):
 
     with Server(lab.binary, folder, "Defaults:\n  Policies:\n    HTTPSConnector: Secure\n" + lab.credentials,
                 "--admin-port", admin) as s:
-        expect(curl(s.url("/echo"), *trust, body=b"x").status == 200)
+        expect(curl(s.secure_url("/echo"), *trust, body=b"x").status == 200)
         for name, bad, what in (("value", {"KeystoreFile": lab.pem, "ReqClientAuth": "maybe"}, "'maybe'"),
                                 ("file", {"KeystoreFile": "gone.pem"}, "gone.pem")):
             done = deploy(name, **bad)
             expect(done.returncode != 0 and what in done.stdout + done.stderr, done)
-            expect("CN=localhost" in curl(s.url("/echo"), *trust, "-v", body=b"x").error, "the keys of before")
+            expect("CN=localhost" in curl(s.secure_url("/echo"), *trust, "-v", body=b"x").error, "the keys of before")
         done = deploy("good", KeystoreFile=second)
         expect(done.returncode == 0, done)
-        expect("CN=deployed" in curl(s.url("/echo"), *trust, "-v", body=b"x").error, "the new keys")
+        expect("CN=deployed" in curl(s.secure_url("/echo"), *trust, "-v", body=b"x").error, "the new keys")

@@ -1,12 +1,6 @@
 #!/usr/bin/env python3
 """End-to-end tests of HTTPS, HTTP/2, compression and policies: real server processes, certificates made by openssl,
-curl, nghttp and Python's ssl on the other side.
-
-  tests/https/run.py [BINARY [NAME...]]   the binary to test (build/release/millstream); only tests
-                                          whose name holds a NAME
-
-The last line is "N passed, N failed"; the exit code is 1 when one failed.
-"""
+curl, nghttp and Python's ssl on the other side."""
 import gzip
 import json
 import os
@@ -16,15 +10,13 @@ import socket
 import ssl
 import subprocess
 import sys
-import tempfile
-import threading
 import time
-import traceback
 import zlib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from lab import TESTS, Lab, Server, call, curl, expect, memory_kib, test  # noqa: E402
+from lab import Server, call, curl, expect, test  # noqa: E402
+from harness import main  # noqa: E402
 from make_project import Project  # noqa: E402
 from peers import Backend, Proxy  # noqa: E402
 from pki import openssl  # noqa: E402
@@ -37,21 +29,21 @@ def versions_and_ports(lab):
     with lab.server() as s:
         trust = ("--cacert", lab.ca.pem)
         for arguments in (("--tlsv1.2", "--tls-max", "1.2"), ("--tlsv1.3",)):
-            reply = curl(s.url("/echo"), *trust, *arguments, body=b"hello")
+            reply = curl(s.secure_url("/echo"), *trust, *arguments, body=b"hello")
             expect(reply.status == 200 and reply.body == b"hello", reply)
-        reply = curl(s.url("/echo"), *trust, "--tlsv1.0", "--tls-max", "1.1", "--ciphers", "DEFAULT@SECLEVEL=0", body=b"x")
+        reply = curl(s.secure_url("/echo"), *trust, "--tlsv1.0", "--tls-max", "1.1", "--ciphers", "DEFAULT@SECLEVEL=0", body=b"x")
         expect(reply.code == 35, "TLS 1.1:", reply)
         # Each flow is on its own port alone.
-        expect(curl(s.url("/plain"), *trust, body=b"x").status == 404)
+        expect(curl(s.secure_url("/plain"), *trust, body=b"x").status == 404)
         expect(curl(s.plain_url("/echo"), body=b"x").status == 404)
         expect(curl(s.plain_url("/plain"), body=b"x").body == b"x")
         # Who does not know the authority, or asks for another name, does not get through.
-        expect(curl(s.url("/echo"), body=b"x").code == 60)
-        expect(curl(s.url("/echo", host="localhost2"), *trust, "--resolve", f"localhost2:{s.secure_port}:127.0.0.1",
+        expect(curl(s.secure_url("/echo"), body=b"x").code == 60)
+        expect(curl(s.secure_url("/echo", host="localhost2"), *trust, "--resolve", f"localhost2:{s.secure_port}:127.0.0.1",
                     body=b"x").code == 60)
-        who = json.loads(curl(s.url("/who?a=b"), *trust, body=b"").body)
+        who = json.loads(curl(s.secure_url("/who?a=b"), *trust, body=b"").body)
         expect(who["scheme"] == "https" and who["port"] == str(s.secure_port), who)
-        expect(who["url"] == s.url("/who?a=b") and who["subject"] == "none", who)
+        expect(who["url"] == s.secure_url("/who?a=b") and who["subject"] == "none", who)
 
 
 @test
@@ -59,10 +51,10 @@ def large_bodies_both_ways(lab):
     with lab.server() as s:
         body = os.urandom(7 << 20)
         for version in ("--http1.1", "--http2"):
-            reply = curl(s.url("/echo"), "--cacert", lab.ca.pem, version, body=body)
+            reply = curl(s.secure_url("/echo"), "--cacert", lab.ca.pem, version, body=body)
             expect(reply.body == body, version, len(reply.body), reply.status_line)
             # A reader that is slower than the server: the last bytes come, too.
-            reply = curl(s.url("/echo"), "--cacert", lab.ca.pem, version, "--limit-rate", "10M", body=body[:5_000_001])
+            reply = curl(s.secure_url("/echo"), "--cacert", lab.ca.pem, version, "--limit-rate", "10M", body=body[:5_000_001])
             expect(reply.body == body[:5_000_001], version, "slow reader", len(reply.body))
 
 
@@ -76,23 +68,23 @@ def client_certificates(lab):
     with lab.server(base + "ReqClientAuth: true") as s:
         for version in ("1.2", "1.3"):
             limits = (f"--tlsv{version}", "--tls-max", version)
-            who = json.loads(curl(s.url("/who"), *trust, *own, *limits, body=b"").body)
+            who = json.loads(curl(s.secure_url("/who"), *trust, *own, *limits, body=b"").body)
             expect(who["subject"] == "CN=client one" and who["issuer"] == "CN=Test CA", who)
             for bad in ((), foreign):
-                reply = curl(s.url("/who"), *trust, *bad, *limits, body=b"")
+                reply = curl(s.secure_url("/who"), *trust, *bad, *limits, body=b"")
                 expect(reply.code != 0 and reply.status == 0, version, bad, reply)
     with lab.server(base + "ReqClientAuth: optional") as s:
-        expect(json.loads(curl(s.url("/who"), *trust, body=b"").body)["subject"] == "none")
-        expect(json.loads(curl(s.url("/who"), *trust, *own, body=b"").body)["subject"] == "CN=client one")
-        expect(curl(s.url("/who"), *trust, *foreign, body=b"").status == 0)
+        expect(json.loads(curl(s.secure_url("/who"), *trust, body=b"").body)["subject"] == "none")
+        expect(json.loads(curl(s.secure_url("/who"), *trust, *own, body=b"").body)["subject"] == "CN=client one")
+        expect(curl(s.secure_url("/who"), *trust, *foreign, body=b"").status == 0)
     lab.ca.issue("gone", names="", common_name="gone")
     lab.ca.revoke("gone")
     with lab.server(base + f"ReqClientAuth: true\nCRLFile: {lab.ca.write_crl()}") as s:
-        expect(curl(s.url("/who"), *trust, *own, body=b"").status == 200)
-        expect(curl(s.url("/who"), *trust, "--cert", lab.ca.folder / "gone.pem", body=b"").status == 0)
+        expect(curl(s.secure_url("/who"), *trust, *own, body=b"").status == 200)
+        expect(curl(s.secure_url("/who"), *trust, "--cert", lab.ca.folder / "gone.pem", body=b"").status == 0)
     lab.ca.issue("old", names="", common_name="old", expired=True)
     with lab.server(base + "ReqClientAuth: true") as s:
-        expect(curl(s.url("/who"), *trust, "--cert", lab.ca.folder / "old.pem", body=b"").status == 0)
+        expect(curl(s.secure_url("/who"), *trust, "--cert", lab.ca.folder / "old.pem", body=b"").status == 0)
 
 
 @test
@@ -102,7 +94,7 @@ def certificates_by_name(lab):
     both.write_text(lab.pem.read_text() + second.read_text())
     with lab.server(f"KeystoreFile: {both}") as s:
         for host, good in (("localhost", True), ("two.example", True), ("a.many.example", True), ("b.example", False)):
-            reply = curl(s.url("/echo", host), "--cacert", lab.ca.pem, "--resolve", f"{host}:{s.secure_port}:127.0.0.1",
+            reply = curl(s.secure_url("/echo", host), "--cacert", lab.ca.pem, "--resolve", f"{host}:{s.secure_port}:127.0.0.1",
                          body=b"x")
             expect((reply.status == 200) == good, host, reply)
 
@@ -118,11 +110,11 @@ def stores_and_passwords(lab):
     for conf in (f"KeystoreFile: {p12}\nKeystorePassword: secret\nKeystoreType: PKCS12\nKeyAlias: thekey",
                  f"KeystoreFile: {p12}\nKeystorePassword: myKeys", f"KeystoreFile: {encrypted}\nKeyPassword: secret"):
         with lab.server(conf) as s:
-            expect(curl(s.url("/echo"), *trust, body=b"x").status == 200, conf)
+            expect(curl(s.secure_url("/echo"), *trust, body=b"x").status == 200, conf)
     with lab.server("", f"keystoreFile: {p12}\nkeystorePass: secret") as s:
-        expect(curl(s.url("/echo"), *trust, body=b"x").status == 200, "keystore of the JVM resource manager")
+        expect(curl(s.secure_url("/echo"), *trust, body=b"x").status == 200, "keystore of the JVM resource manager")
     with lab.server("", "", "--https-keystore", lab.pem) as s:
-        expect(curl(s.url("/echo"), *trust, body=b"x").status == 200, "--https-keystore")
+        expect(curl(s.secure_url("/echo"), *trust, body=b"x").status == 200, "--https-keystore")
     for conf, text in ((f"KeystoreFile: {p12}\nKeystorePassword: wrong", "the password is wrong"),
                        (f"KeystoreFile: {p12}", "it needs a password"),
                        (f"KeystoreFile: {encrypted}", "without a password"),
@@ -159,7 +151,7 @@ def java_keystores_are_refused_with_the_way_out(lab):
     subprocess.run(["keytool", "-importkeystore", "-srckeystore", made, "-destkeystore", target, "-deststoretype", "PKCS12",
                     "-srcstorepass", "secret", "-deststorepass", "secret"], check=True, capture_output=True)
     with lab.server(f"KeystoreFile: {target}\nKeystorePassword: secret\nKeyAlias: one") as s:
-        expect(curl(s.url("/echo"), "-k", body=b"x").status == 200, "what keytool has converted")
+        expect(curl(s.secure_url("/echo"), "-k", body=b"x").status == 200, "what keytool has converted")
 
 
 @test
@@ -220,7 +212,7 @@ def hostile_handshakes(lab):
                         pass
                 except OSError:
                     pass
-        expect(curl(s.url("/echo"), "--cacert", lab.ca.pem, body=b"x").status == 200, "while others wait")
+        expect(curl(s.secure_url("/echo"), "--cacert", lab.ca.pem, body=b"x").status == 200, "while others wait")
         started = time.monotonic()
         for c in silent:  # each is closed when its time is over
             c.settimeout(30)
@@ -231,7 +223,7 @@ def hostile_handshakes(lab):
                 pass
             c.close()
         expect(time.monotonic() - started < 20, "the handshake time-out")
-        expect(curl(s.url("/echo"), "--cacert", lab.ca.pem, body=b"x").status == 200)
+        expect(curl(s.secure_url("/echo"), "--cacert", lab.ca.pem, body=b"x").status == 200)
 
 
 @test
@@ -263,7 +255,7 @@ def the_port_is_opened_only_when_wanted(lab):
 def all_on_https_when_forced(lab):
     lab.credentials += "forceServerHTTPS: true\n"
     with lab.server() as s:
-        expect(curl(s.url("/plain"), "--cacert", lab.ca.pem, body=b"x").status == 200)
+        expect(curl(s.secure_url("/plain"), "--cacert", lab.ca.pem, body=b"x").status == 200)
         expect(curl(s.plain_url("/plain"), body=b"x").status == 404)
 
 
@@ -273,16 +265,16 @@ def all_on_https_when_forced(lab):
 @test
 def http2_by_alpn_and_prior_knowledge(lab):
     with lab.server() as s:
-        reply = curl(s.url("/echo"), "--cacert", lab.ca.pem, "--http2", body=b"hello")
+        reply = curl(s.secure_url("/echo"), "--cacert", lab.ca.pem, "--http2", body=b"hello")
         expect(reply.status_line.startswith("HTTP/2 200") and reply.body == b"hello", reply)
         reply = curl(s.plain_url("/plain"), "--http2-prior-knowledge", body=b"hello")
         expect(reply.status_line.startswith("HTTP/2 200") and reply.body == b"hello", reply)
-        who = json.loads(curl(s.url("/who"), "--cacert", lab.ca.pem, "--http2", body=b"").body)
+        who = json.loads(curl(s.secure_url("/who"), "--cacert", lab.ca.pem, "--http2", body=b"").body)
         expect(who["version"] == "HTTP/2.0" and who["scheme"] == "https", who)
-        expect(who["url"] == s.url("/who"), who)
-        out = subprocess.run(["nghttp", "-v", s.url("/echo"), s.url("/echo?2")], capture_output=True, text=True).stdout
+        expect(who["url"] == s.secure_url("/who"), who)
+        out = subprocess.run(["nghttp", "-v", s.secure_url("/echo"), s.secure_url("/echo?2")], capture_output=True, text=True).stdout
         expect(out.count(":status: 200") == 2, out)
-        reply = curl(s.url("/echo"), "--cacert", lab.ca.pem, "--http2", "-H", "X: " + "x" * 70_000, body=b"x")
+        reply = curl(s.secure_url("/echo"), "--cacert", lab.ca.pem, "--http2", "-H", "X: " + "x" * 70_000, body=b"x")
         expect(reply.status == 431 or reply.code != 0, reply)
 
 
@@ -291,7 +283,7 @@ def http2_many_streams(lab):
     with lab.server() as s:
         data = lab.folder / "h2load.data"
         data.write_bytes(b"d" * 20_000)
-        for target in (s.url("/echo"), s.plain_url("/plain")):
+        for target in (s.secure_url("/echo"), s.plain_url("/plain")):
             out = subprocess.run(["h2load", "-n", "3000", "-c", "10", "-m", "50", "-d", data, target], capture_output=True,
                                  text=True, timeout=120).stdout
             expect("3000 succeeded, 0 failed, 0 errored" in out, out)
@@ -300,7 +292,7 @@ def http2_many_streams(lab):
 @test
 def http2_stops_with_streams_in_flight(lab):
     with lab.server() as s:
-        load = subprocess.Popen(["h2load", "-n", "200000", "-c", "4", "-m", "20", s.url("/echo")], stdout=subprocess.PIPE,
+        load = subprocess.Popen(["h2load", "-n", "200000", "-c", "4", "-m", "20", s.secure_url("/echo")], stdout=subprocess.PIPE,
                                 text=True)
         for line in load.stdout:
             if "progress: 10%" in line:
@@ -330,10 +322,10 @@ def compressed_requests(lab):
         reply = curl(s.plain_url("/unpack"), "-H", "Content-Encoding: gzip", body=b"no gzip")
         expect(reply.status == 400 and b"MS1364E" in reply.body, reply)
         bomb = gzip.compress(bytes(300 << 20))
-        before = memory_kib(s.process.pid)
+        before = s.memory_kib()
         reply = curl(s.plain_url("/unpack"), "-H", "Content-Encoding: gzip", body=bomb)
         expect(reply.status == 413 and b"MS1365E" in reply.body, reply)
-        expect(memory_kib(s.process.pid) - before < 300_000, "memory after the bomb")
+        expect(s.memory_kib() - before < 300_000, "memory after the bomb")
         expect(curl(s.plain_url("/unpack"), body=b"x").body == b"x")
 
 
@@ -506,34 +498,7 @@ def profiles_that_ask_a_service_are_refused(lab):
     expect(done.returncode == 1 and "{Policies}:Ldap" in done.stdout + done.stderr, done)
 
 
-import limits  # noqa: E402,F401
-import policies  # noqa: E402,F401
-
-
-def main():
-    arguments = sys.argv[1:]
-    binary = Path(arguments[0] if arguments else "build/release/millstream").resolve()
-    names = arguments[1:]
-    passed = failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        lab = Lab(binary, folder)
-        credentials = lab.credentials
-        for function in TESTS:
-            if names and not any(name in function.__name__ for name in names):
-                continue
-            lab.credentials = credentials
-            try:
-                function(lab)
-                passed += 1
-                print(f"ok {function.__name__}")
-            except Exception:  # each test on its own
-                failed += 1
-                print(f"FAILED {function.__name__}")
-                traceback.print_exc(file=sys.stdout)
-            sys.stdout.flush()
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    import limits  # noqa: F401
+    import policies  # noqa: F401
+    main(__doc__)

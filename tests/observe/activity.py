@@ -104,7 +104,7 @@ def policies_are_outputs_of_the_activity_log(t):
 def activity_carries_the_trace(t):
     with Collector() as collector:
         t.conf("ActivityLog: {A: {fileName: 'log/a.csv'}}\n")
-        with t.server(t.calling_app(collector.url + "/stock"), "--otlp", collector.url, env=FAST) as s:
+        with t.server(t.calling_app(collector.url + "/stock"), "--otlp", collector.url, environment=FAST) as s:
             assert s.post("/Caller", headers={"traceparent": PARENT, "tracestate": "v=1"})[0] == 200
             spans = eventually(lambda: len(collector.spans()) >= 2 and collector.spans(), "two spans")
     rows = rows_of(t.log("a.csv"))

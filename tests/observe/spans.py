@@ -10,7 +10,7 @@ def spans_reach_a_collector_and_traces_go_on(t):
         env = {**FAST, "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_SERVICE_NAME": "orders",
                "OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=test",
                "OTEL_EXPORTER_OTLP_HEADERS": "api-key=a%20b"}
-        with t.server(t.calling_app(collector.url + "/stock"), env=env) as s:
+        with t.server(t.calling_app(collector.url + "/stock"), environment=env) as s:
             assert s.post("/Caller", headers={"traceparent": PARENT, "tracestate": "v=1"})[0] == 200
             spans = eventually(lambda: len(collector.spans()) >= 2 and collector.spans(), "two spans")
         root = next(x for x in spans if x["kind"] == 2)
@@ -42,7 +42,7 @@ def traces_go_through_callable_flows(t):
     with Collector() as collector:
         shop = t.calling_flows(collector.url + "/stock")
         env = {**FAST, "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
-        with t.server(shop, env=env) as s:
+        with t.server(shop, environment=env) as s:
             assert s.post("/Shop", headers={"traceparent": PARENT, "tracestate": "v=1"})[0] == 200
             spans = eventually(lambda: len(collector.spans()) >= 4 and collector.spans(), "four spans")
         by_name = {x["name"]: x for x in spans}
@@ -62,7 +62,7 @@ def traces_go_through_callable_flows(t):
 def errors_are_in_spans(t):
     with Collector() as collector:
         app = t.app("THROW USER EXCEPTION MESSAGE 2951 VALUES('no');")
-        with t.server(app, "--otlp", collector.url, env=FAST) as s:
+        with t.server(app, "--otlp", collector.url, environment=FAST) as s:
             assert s.post("/App")[0] == 500
             span = eventually(collector.spans, "a span")[0]
     assert span["status"]["code"] == 2 and "2951" in span["status"]["message"], span["status"]
@@ -78,7 +78,7 @@ def every_node_has_a_span_when_asked(t):
                "  OpenTelemetryManager: {openTelemetryEnabled: true, exporterOtlpHttpUrl: '%s/v1/traces',\n"
                "                         openTelemetryServiceName: shop, openTelemetryHostName: h1}\n"
                "Millstream: {Tracing: {nodeSpans: all}}\n" % collector.url)
-        with t.server(t.app(), env=FAST) as s:
+        with t.server(t.app(), environment=FAST) as s:
             s.post("/App")
             spans = eventually(lambda: len(collector.spans()) >= 3 and collector.spans(), "three spans")
     resource = attributes(collector.batches[0]["resourceSpans"][0]["resource"])
@@ -129,7 +129,7 @@ def http_async_app(t, url):
 def traces_go_through_http_async_pairs(t):
     with Collector() as collector:
         app = http_async_app(t, collector.url + "/stock")
-        with t.server(app, "--otlp", collector.url, env=FAST) as s:
+        with t.server(app, "--otlp", collector.url, environment=FAST) as s:
             assert s.post("/send", headers={"traceparent": PARENT, "tracestate": "v=1"})[0] == 200
             by_name = collected(collector, {"POST /send", "Send", "Got Answer", "Ask"})
         assert_chain(by_name, ["POST /send", "Send", "Got Answer", "Ask"])
@@ -170,7 +170,7 @@ def rest_client_app(t, url):
 @test
 def traces_go_through_rest_async_pairs(t):
     with Collector() as collector:
-        with t.server(rest_client_app(t, collector.url), "--otlp", collector.url, env=FAST) as s:
+        with t.server(rest_client_app(t, collector.url), "--otlp", collector.url, environment=FAST) as s:
             status, text = s.post("/later", headers={"traceparent": PARENT, "tracestate": "v=1"})
             assert status == 200, text
             by_name = collected(collector, {"POST /later", "Send", "Got Answer", "Again"})
@@ -204,7 +204,7 @@ def callable_apps(t, statement="SET OutputRoot = InputRoot; RETURN TRUE;"):
 @test
 def traces_go_through_callable_async_pairs(t):
     with Collector() as collector:
-        with t.server(*callable_apps(t), "--otlp", collector.url, env=FAST) as s:
+        with t.server(*callable_apps(t), "--otlp", collector.url, environment=FAST) as s:
             assert s.post("/later", headers={"traceparent": PARENT})[0] == 200
             by_name = collected(collector, {"POST /later", "Send", "Price Called", "Got Answer"})
     assert_chain(by_name, ["POST /later", "Send", "Price Called"])
@@ -221,10 +221,10 @@ def traces_go_to_callable_flows_of_other_servers(t):
             folders.append(t.folder / name)
             folders[-1].mkdir()
         (folders[0] / "server.conf.yaml").write_text("serverName: one\n" + conf)
-        with t.server(stock, "--work-dir", folders[0], "--otlp", collector.url, env=FAST, work_dir=False) as callee:
+        with t.server(stock, "--work-dir", folders[0], "--otlp", collector.url, environment=FAST, work_dir=False) as callee:
             (folders[1] / "server.conf.yaml").write_text(
                 "serverName: two\n" + conf + f"    Remote: {{Stock/price: 'http://127.0.0.1:{callee.port}'}}\n")
-            with t.server(shop, "--work-dir", folders[1], "--otlp", collector.url, env=FAST, work_dir=False) as caller:
+            with t.server(shop, "--work-dir", folders[1], "--otlp", collector.url, environment=FAST, work_dir=False) as caller:
                 assert caller.post("/ask", headers={"traceparent": PARENT, "tracestate": "v=1"})[0] == 200
                 by_name = collected(collector, {"POST /ask", "Invoke", "Price Called"})
                 assert_chain(by_name, ["POST /ask", "Invoke", "Price Called"])
@@ -255,7 +255,7 @@ def a_request_without_answer_is_a_failed_span(t):
         dead = gone.url
         gone.server.server_close()
         apps = [t.calling_app(dead + "/x", "Http"), rest_client_app(t, dead)]
-        with t.server(*apps, "--otlp", collector.url, env=FAST) as s:
+        with t.server(*apps, "--otlp", collector.url, environment=FAST) as s:
             assert s.post("/Http")[0] == 500
             by_name = collected(collector, {"POST /Http", "Call"})
             assert_failed(by_name["Call"])
@@ -274,7 +274,7 @@ def a_request_with_a_wired_failure_is_a_failed_span_of_a_good_message(t):
                                ("call", "ComIbmWSRequest", "Call", {"URLSpecifier": "http://127.0.0.1:1/x"}),
                                ("reply", "ComIbmWSReply", "Reply", {})],
                      ["in.out -> call.in", "call.out -> reply.in", "call.failure -> reply.in"])
-        with t.server(t.folder / "App", "--otlp", collector.url, env=FAST) as s:
+        with t.server(t.folder / "App", "--otlp", collector.url, environment=FAST) as s:
             assert s.post("/App")[0] == 200
             by_name = collected(collector, {"POST /App", "Call"})
     assert_failed(by_name["Call"])
@@ -285,7 +285,7 @@ def a_request_with_a_wired_failure_is_a_failed_span_of_a_good_message(t):
 def an_error_status_is_a_failed_span(t):
     with Collector() as collector:
         apps = [t.calling_app(collector.url + "/broken", "Http")]
-        with t.server(*apps, "--otlp", collector.url, env=FAST) as s:
+        with t.server(*apps, "--otlp", collector.url, environment=FAST) as s:
             assert s.post("/Http")[0] == 500
             by_name = collected(collector, {"POST /Http", "Call"})
     about = attributes(by_name["Call"])
@@ -297,7 +297,7 @@ def an_error_status_is_a_failed_span(t):
 def a_failed_call_is_a_failed_span(t):
     with Collector() as collector:
         apps = callable_apps(t, "THROW USER EXCEPTION MESSAGE 2951 VALUES('no');")
-        with t.server(*apps, "--otlp", collector.url, env=FAST) as s:
+        with t.server(*apps, "--otlp", collector.url, environment=FAST) as s:
             assert s.post("/ask")[0] == 500
             by_name = collected(collector, {"POST /ask", "Invoke", "Price Called"})
             assert_failed(by_name["Invoke"], "2951")
@@ -314,7 +314,7 @@ def database_statements_have_spans(t):
     sqlite3.connect(t.folder / "shop.db").execute("CREATE TABLE item (id INTEGER PRIMARY KEY)").connection.close()
     t.conf("Millstream: {DataSources: {SHOP: 'Driver=SQLite3;Database=%s'}}\n" % (t.folder / "shop.db"))
     with Collector() as collector:
-        with t.server(t.database_app(), "--otlp", collector.url, env=FAST) as s:
+        with t.server(t.database_app(), "--otlp", collector.url, environment=FAST) as s:
             assert s.post("/App", "<a>1</a>")[0] == 200
             by_name = collected(collector, {"POST /App", "INSERT SHOP"})
             span = by_name["INSERT SHOP"]
@@ -334,7 +334,7 @@ def database_statements_have_spans(t):
 def sampling_and_switches(t):
     with Collector() as collector:
         env = {**FAST, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector.url + "/custom/traces"}
-        with t.server(t.calling_app(collector.url + "/stock"), env=env) as s:
+        with t.server(t.calling_app(collector.url + "/stock"), environment=env) as s:
             # The parent is not sampled, so neither is this; the decision travels on.
             assert s.post("/Caller", headers={"traceparent": PARENT[:-1] + "0"})[0] == 200
             sent = {k.lower(): v for k, v in collector.requests[0].items()}
@@ -379,7 +379,7 @@ def without_tracing_a_context_is_passed_on(t):
 def a_dead_collector_costs_spans_and_no_message(t):
     with Collector(status=400) as collector:
         env = {**FAST, "OTEL_BSP_MAX_QUEUE_SIZE": "10", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "5"}
-        with t.server(t.app(), "--otlp", collector.url, env=env) as s:
+        with t.server(t.app(), "--otlp", collector.url, environment=env) as s:
             for _ in range(40):
                 assert s.post("/App")[0] == 200
 
@@ -399,10 +399,10 @@ def bad_otel_settings_are_refused(t):
     for env, words in (({"OTEL_TRACES_SAMPLER": "sometimes"}, "MS1714"),
                        ({"OTEL_BSP_MAX_QUEUE_SIZE": "many"}, "a number from 1"),
                        ({"OTEL_EXPORTER_OTLP_HEADERS": "novalue"}, "name=value")):
-        server = t.server(t.app(), env={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", **env})
+        server = t.server(t.app(), environment={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", **env})
         assert server.process.wait(timeout=30) == 1
         eventually(lambda: words in "\n".join(server.errors), words)
     # Disabled, nothing of it is read.
-    with t.server(t.app(), env={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true",
+    with t.server(t.app(), environment={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true",
                                 "OTEL_TRACES_SAMPLER": "sometimes"}) as s:
         assert "millstream_spans" not in s.metrics()

@@ -1,95 +1,39 @@
 """What the end-to-end tests of observability share: a server, a collector, and projects."""
+import functools
 import http.client
 import http.server
 import json
-import os
 import re
-import signal
-import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "http"))
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "common"), str(ROOT / "http")]
+import harness  # noqa: E402
+from harness import Skipped, case, command, eventually, main  # noqa: E402,F401
 from make_project import Project, module  # noqa: E402
-
-TESTS = []
-WAIT_S = 30
 
 
 def test(function):
-    TESTS.append(function)
+    """A case that gets a Context."""
+    @case
+    @functools.wraps(function)
+    def run(binary, folder):
+        function(Context(binary, folder))
     return function
 
 
-def eventually(condition, what):
-    """The value of `condition` as soon as it is true."""
-    deadline = time.monotonic() + WAIT_S
-    while True:
-        value = condition()
-        if value:
-            return value
-        assert time.monotonic() < deadline, f"in {WAIT_S} s never: {what}"
-        threading.Event().wait(0.02)
-
-
-class Server:
-    """A millstream process with an admin port."""
-
-    def __init__(self, binary, *arguments, env=None):
-        command = [binary, "run", "--http-port", "0", "--admin-port", "0", "--host", "127.0.0.1",
-                   *map(str, arguments)]
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("OTEL_")}
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                        env={**clean, **(env or {})})
-        self.lines, self.errors, self.port, self.admin = [], [], 0, ""
-        threading.Thread(target=self.read, args=(self.process.stderr, self.errors), daemon=True).start()
-        for line in self.process.stdout:
-            self.lines.append(line.rstrip())
-            if found := re.search(r"administration  http://(\S+)", line):
-                self.admin = found.group(1)
-            if found := re.search(r"on port (\d+)", line):
-                self.port = int(found.group(1))
-                break
-        threading.Thread(target=self.read, args=(self.process.stdout, self.lines), daemon=True).start()
-
-    @staticmethod
-    def read(stream, lines):
-        for line in stream:
-            lines.append(line.rstrip("\n"))
-
-    def __enter__(self):
-        assert self.port and self.admin, "the server did not start:\n" + "\n".join(self.errors)
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=60)
-
+class Server(harness.Server):
     def post(self, path, body="<a/>", headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        connection.request("POST", path, body, {"Content-Type": "text/xml", **(headers or {})})
-        reply = connection.getresponse()
-        text = reply.read().decode()
-        connection.close()
-        return reply.status, text
-
-    def ask(self, method, path, body=None):
-        """Status and body, as a value when it is JSON."""
-        connection = http.client.HTTPConnection(self.admin, timeout=30)
-        connection.request(method, path, None if body is None else json.dumps(body))
-        reply = connection.getresponse()
-        text = reply.read().decode()
-        self.content_type = reply.headers["Content-Type"]
-        connection.close()
-        return reply.status, json.loads(text) if "json" in self.content_type else text
+        reply = self.request("POST", path, body, {"Content-Type": "text/xml", **(headers or {})})
+        return reply.status, reply.text
 
     def metrics(self):
-        status, text = self.ask("GET", "/metrics")
-        assert status == 200, text
-        return text
+        reply = self.admin("GET", "/metrics")
+        assert reply.status == 200, reply
+        assert reply.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8", reply.headers
+        return reply.text
 
 
 class Collector:
@@ -146,13 +90,13 @@ def attributes(thing):
 
 class Context:
     def __init__(self, binary, folder):
-        self.binary, self.folder = binary, Path(folder)
+        self.binary, self.folder = binary, folder
 
-    def server(self, *arguments, env=None, work_dir=True):
+    def server(self, *arguments, environment=None, work_dir=True):
         if work_dir:
             (self.folder / "wd").mkdir(exist_ok=True)
             arguments = (*arguments, "--work-dir", self.folder / "wd")
-        return Server(self.binary, *arguments, env=env)
+        return Server(self.binary, *arguments, environment=environment)
 
     def conf(self, text):
         (self.folder / "wd").mkdir(exist_ok=True)
@@ -163,7 +107,7 @@ class Context:
         return file.read_text() if file.exists() else ""
 
     def call(self, *words):
-        return subprocess.run([self.binary, *map(str, words)], capture_output=True, text=True, timeout=60)
+        return command(self.binary, *words)
 
     def app(self, statement="SET OutputRoot = InputRoot; RETURN TRUE;", name="App", routines="", more=(), wires=()):
         """An application with one flow "Hello" at /<name>: In -> Do -> Reply."""

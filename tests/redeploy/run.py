@@ -1,37 +1,23 @@
 #!/usr/bin/env python3
-"""End-to-end tests of redeployment: real servers, real load, versions that replace each other.
-
-  tests/redeploy/run.py [BINARY [NAME...]]   the binary to test (build/release/millstream); only tests
-                                             whose name holds a NAME
-
-The last line is "N passed, N failed"; the exit code is 1 when one failed.
-"""
+"""End-to-end tests of redeployment: real servers, real load, versions that replace each other."""
 import http.client
-import os
 import random
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-import traceback
 import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from harness import Load, Server, pace, wait_for, write_application, write_esql  # noqa: E402
+from versions import Load, Server, write_application, write_esql  # noqa: E402
+from harness import case, command, eventually, main, pace  # noqa: E402
 from soak import soak  # noqa: E402
 
-TESTS = []
 USUAL_ADMIN_PORT = 7600  # the subject of a test; no test needs it free
-
-
-def test(function):
-    TESTS.append(function)
-    return function
 
 
 def has_line(lines, part):
@@ -51,44 +37,44 @@ def make_bar(folder, name, file):
     return file
 
 
-@test
+@case
 def watch_survives_what_does_not_compile_and_takes_what_does(binary, folder):
     write_application(folder, "a", "one")
     write_application(folder, "b", "b")
     with Server(binary, "--watch", folder) as server:
         assert server.get("/a") == (200, "one")
         (Path(folder) / "a" / "M.esql").write_text("CREATE nonsense")
-        wait_for(lambda: has_line(server.errors, "BIP4001"), "the diagnostics")
+        eventually(lambda: has_line(server.errors, "BIP4001"), "the diagnostics")
         assert has_line(server.errors, "a/M.esql:1:"), server.errors
         assert server.get("/a") == (200, "one")
         write_esql(folder, "a", "two")
-        wait_for(lambda: server.get("/a") == (200, "two"), "the new version")
+        eventually(lambda: server.get("/a") == (200, "two"), "the new version")
         assert server.get("/b") == (200, "b")
         write_application(folder, "c", "c")
-        wait_for(lambda: server.get("/c") == (200, "c"), "a new application")
+        eventually(lambda: server.get("/c") == (200, "c"), "a new application")
         shutil.rmtree(Path(folder) / "c")
-        wait_for(lambda: server.get("/c")[0] == 404, "an application that is gone")
+        eventually(lambda: server.get("/c")[0] == 404, "an application that is gone")
         assert not has_line(server.lines, "Replaced: b"), "what has not changed is not touched"
 
 
-@test
+@case
 def watch_takes_changes_while_it_is_busy_with_others(binary, folder):
     write_application(folder, "a", "0")
     with Server(binary, "--watch", folder) as server:
         for n in range(1, 40):
             write_esql(folder, "a", str(n))
             pace(0.02)
-        wait_for(lambda: server.get("/a") == (200, "39"), "the last version")
+        eventually(lambda: server.get("/a") == (200, "39"), "the last version")
 
 
-@test
+@case
 def deploy_under_load_loses_nothing(binary, folder):
     """A short form of the soak."""
     report = soak(binary, folder, redeployments=60, clients=4, pause_s=0.01)
     assert report["asked"] > 100, report
 
 
-@test
+@case
 def urls_move_between_applications_without_a_gap(binary, folder):
     """Two applications swap their URLs in each version: nobody meets a 404."""
     write_application(folder, "a", "left", "/left")
@@ -105,7 +91,7 @@ def urls_move_between_applications_without_a_gap(binary, folder):
         assert server.get("/right")[1] == "right"
 
 
-@test
+@case
 def slow_requests_end_on_their_version(binary, folder):
     write_application(folder, "a", "old", before="CALL SLEEP(700);")
     with Server(binary, folder) as server:
@@ -114,7 +100,7 @@ def slow_requests_end_on_their_version(binary, folder):
         for thread in threads:
             thread.start()
         flow = "/apiv2/applications/a/messageflows/F"
-        wait_for(lambda: server.admin("GET", flow)[1]["active"]["threadsInUse"] > 0, "a request in the flow")
+        eventually(lambda: server.ask("GET", flow)[1]["active"]["threadsInUse"] > 0, "a request in the flow")
         pace(0.05)  # those behind it wait for the instance by now
         write_application(folder, "a", "new")
         done = server.command("deploy", Path(folder) / "a")
@@ -124,10 +110,10 @@ def slow_requests_end_on_their_version(binary, folder):
         for thread in threads:
             thread.join(30)
         assert sorted(set(answers)) == [(200, "old")], answers
-        wait_for(lambda: server.draining() == 0, "the end of the old version")
+        eventually(lambda: server.draining() == 0, "the end of the old version")
 
 
-@test
+@case
 def deploy_of_a_bar_with_errors_changes_nothing(binary, folder):
     write_application(folder, "a", "one")
     next_folder = Path(folder) / "next"
@@ -152,44 +138,44 @@ def deploy_of_a_bar_with_errors_changes_nothing(binary, folder):
         assert server.command("undeploy", "a").returncode == 1
 
 
-@test
+@case
 def the_rest_interface_is_that_of_the_product(binary, folder):
     write_application(folder, "a", "one")
     next_folder = Path(folder) / "next"
     write_application(next_folder, "b", "b")
     bar = make_bar(next_folder, "b", Path(folder) / "b.bar").read_bytes()
     with Server(binary, Path(folder) / "a") as server:
-        status, reply = server.admin("POST", "/apiv2/deploy", bar, {"Content-Type": "application/octet-stream"})
+        status, reply = server.ask("POST", "/apiv2/deploy", bar, {"Content-Type": "application/octet-stream"})
         assert status == 200 and reply["type"] == "responseLog", reply
         assert reply["LogEntry"][0]["message"]["number"] == 9332, reply
-        names = [child["name"] for child in server.admin("GET", "/apiv2/applications")[1]["children"]]
+        names = [child["name"] for child in server.ask("GET", "/apiv2/applications")[1]["children"]]
         assert names == ["a", "b"], names
-        flow = server.admin("GET", "/apiv2/applications/a/messageflows/F")[1]
+        flow = server.ask("GET", "/apiv2/applications/a/messageflows/F")[1]
         for uri in ("/apiv2", "/apiv2/applications", "/apiv2/applications/a", flow["uri"]):
-            one = server.admin("GET", uri)[1]
+            one = server.ask("GET", uri)[1]
             assert set(one) >= {"hasChildren", "name", "type", "uri", "properties", "descriptiveProperties",
                                 "active", "actions", "children"}, (uri, sorted(one))
             assert set(one["actions"]) == {"available", "unavailable"}, (uri, one["actions"])
         assert flow["active"] == {"isRunning": True, "state": "started", "threadsInUse": 0,
                                   "threadsCapacity": 1}, flow["active"]
-        assert server.admin("POST", flow["actions"]["available"]["stop"])[0] == 200
-        flow = server.admin("GET", flow["uri"])[1]
+        assert server.ask("POST", flow["actions"]["available"]["stop"])[0] == 200
+        flow = server.ask("GET", flow["uri"])[1]
         assert not flow["active"]["isRunning"] and "start" in flow["actions"]["available"], flow
-        assert server.admin("POST", "/apiv2/applications/a/start")[0] == 200
+        assert server.ask("POST", "/apiv2/applications/a/start")[0] == 200
         assert server.get("/a") == (200, "one")
         form = b'--x\r\nContent-Disposition: form-data; name="f"; filename="b.bar"\r\n\r\n' + bar + b"\r\n--x--\r\n"
-        status, reply = server.admin("POST", "/apiv2/deploy", form,
+        status, reply = server.ask("POST", "/apiv2/deploy", form,
                                      {"Content-Type": "multipart/form-data; boundary=x"})
         assert status == 200 and reply["count"] == 0, reply
-        assert server.admin("DELETE", "/apiv2/applications/b")[0] == 200
-        assert server.admin("GET", "/apiv2/applications/b")[0] == 404
-        assert server.admin("POST", "/apiv2/deploy", b"no archive")[0] == 400
-        assert server.admin("POST", "/apiv2/applications/x/start")[0] == 404
-        assert server.admin("POST", "/apiv2/deploy", bar, {"Origin": "http://evil.example"})[0] == 403
-        assert server.admin("GET", "/apiv2", headers={"Host": "evil.example"})[0] == 403
+        assert server.ask("DELETE", "/apiv2/applications/b")[0] == 200
+        assert server.ask("GET", "/apiv2/applications/b")[0] == 404
+        assert server.ask("POST", "/apiv2/deploy", b"no archive")[0] == 400
+        assert server.ask("POST", "/apiv2/applications/x/start")[0] == 404
+        assert server.ask("POST", "/apiv2/deploy", bar, {"Origin": "http://evil.example"})[0] == 403
+        assert server.ask("GET", "/apiv2", headers={"Host": "evil.example"})[0] == 403
 
 
-@test
+@case
 def hostile_archives_are_refused(binary, folder):
     write_application(folder, "a", "one")
     target = Path(folder) / "x.bar"
@@ -200,7 +186,7 @@ def hostile_archives_are_refused(binary, folder):
                 with zipfile.ZipFile(inner, "w") as inside:
                     inside.writestr("application.descriptor", "<appDescriptor/>")
                 archive.write(inner, name)
-            status, reply = server.admin("POST", "/apiv2/deploy", target.read_bytes())
+            status, reply = server.ask("POST", "/apiv2/deploy", target.read_bytes())
             assert status in (400, 422), (name, status, reply)
         # Nested archives of zeros: small to send, more than 1 GiB unpacked.
         zeros = Path(folder) / "zeros.zip"
@@ -209,7 +195,7 @@ def hostile_archives_are_refused(binary, folder):
         with zipfile.ZipFile(target, "w") as archive:
             for n in range(12):
                 archive.write(zeros, f"a{n}.appzip")
-        status, reply = server.admin("POST", "/apiv2/deploy", target.read_bytes())
+        status, reply = server.ask("POST", "/apiv2/deploy", target.read_bytes())
         assert status == 400 and reply["code"] == "MS1061", (status, reply)
         assert server.get("/a") == (200, "one")
         assert server.memory_kib() < 2_500_000
@@ -230,7 +216,7 @@ def bar_with(folder, name, files):
     return outer.read_bytes()
 
 
-@test
+@case
 def sources_that_are_too_large_are_refused_at_once(binary, folder):
     write_application(folder, "a", "one")
     mib = 1 << 20
@@ -246,7 +232,7 @@ def sources_that_are_too_large_are_refused_at_once(binary, folder):
     with Server(binary, Path(folder) / "a") as server:
         for code, files in cases:
             start = time.monotonic()
-            status, reply = server.admin("POST", "/apiv2/deploy", bar_with(folder, "a", files))
+            status, reply = server.ask("POST", "/apiv2/deploy", bar_with(folder, "a", files))
             codes = {d["code"] for d in reply["change"]["diagnostics"]}
             assert status == 422 and code in codes, (status, code, reply)
             assert time.monotonic() - start < 60, (code, time.monotonic() - start)
@@ -261,32 +247,32 @@ def slow_to_compile(folder, name, files):
     return bar_with(folder, name, [(f"z{n}.esql", text.replace("%d", str(n))) for n in range(files)])
 
 
-@test
+@case
 def a_newer_deployment_of_the_same_ends_the_one_before(binary, folder):
     write_application(folder, "a", "one")
     slow = slow_to_compile(folder, "a", 5)
     newer, other = bar_with(folder, "a", []), bar_with(folder, "b", [])
     with Server(binary, Path(folder) / "a") as server:
         replies = []
-        thread = threading.Thread(target=lambda: replies.append(server.admin("POST", "/apiv2/deploy", slow)))
+        thread = threading.Thread(target=lambda: replies.append(server.ask("POST", "/apiv2/deploy", slow)))
         thread.start()
         while thread.is_alive():  # until one of them comes after it
-            status, reply = server.admin("POST", "/apiv2/deploy", newer)
+            status, reply = server.ask("POST", "/apiv2/deploy", newer)
             assert status == 200, reply
         thread.join()
         status, reply = replies[0]
         assert status == 409 and reply["change"]["error"]["code"] == "MS2023", reply
         assert server.get("/a") == (200, "new")
         # What is about something else goes on.
-        thread = threading.Thread(target=lambda: replies.append(server.admin("POST", "/apiv2/deploy", slow)))
+        thread = threading.Thread(target=lambda: replies.append(server.ask("POST", "/apiv2/deploy", slow)))
         thread.start()
         pace(0.3)
-        assert server.admin("POST", "/apiv2/deploy", other)[0] == 200
+        assert server.ask("POST", "/apiv2/deploy", other)[0] == 200
         thread.join()
         assert replies[1][0] == 200, replies[1]
 
 
-@test
+@case
 def a_server_that_stops_does_not_wait_for_what_compiles(binary, folder):
     write_application(folder, "a", "one")
     slow = slow_to_compile(folder, "a", 14)
@@ -295,7 +281,7 @@ def a_server_that_stops_does_not_wait_for_what_compiles(binary, folder):
 
         def deploy():
             try:
-                replies.append(server.admin("POST", "/apiv2/deploy", slow)[0])
+                replies.append(server.ask("POST", "/apiv2/deploy", slow)[0])
             except OSError as error:
                 replies.append(repr(error))
 
@@ -307,7 +293,7 @@ def a_server_that_stops_does_not_wait_for_what_compiles(binary, folder):
         assert replies and replies[0] != 200, replies
 
 
-@test
+@case
 def deployments_at_once_are_unpacked_one_after_the_other(binary, folder):
     write_application(folder, "a", "one")
     zeros = Path(folder) / "zeros.zip"
@@ -320,7 +306,7 @@ def deployments_at_once_are_unpacked_one_after_the_other(binary, folder):
     body = target.read_bytes()
     with Server(binary, Path(folder) / "a") as server:
         replies = []
-        threads = [threading.Thread(target=lambda: replies.append(server.admin("POST", "/apiv2/deploy", body)[0]))
+        threads = [threading.Thread(target=lambda: replies.append(server.ask("POST", "/apiv2/deploy", body)[0]))
                    for _ in range(6)]
         for thread in threads:
             thread.start()
@@ -333,7 +319,7 @@ def deployments_at_once_are_unpacked_one_after_the_other(binary, folder):
         assert peak < 900_000, peak  # each of them takes 200 MiB, and what runs as much
 
 
-@test
+@case
 def flows_start_and_stop(binary, folder):
     write_application(folder, "a", "one")
     write_application(folder, "b", "b")
@@ -352,7 +338,7 @@ def flows_start_and_stop(binary, folder):
         assert server.command("start", "nix").returncode == 1
 
 
-@test
+@case
 def a_work_directory_keeps_what_is_deployed(binary, folder):
     work = Path(folder) / "work"
     made = subprocess.run([binary, "create-workdir", work], capture_output=True, text=True, check=False)
@@ -371,7 +357,7 @@ def a_work_directory_keeps_what_is_deployed(binary, folder):
     assert not (work / "run" / "a").exists()
 
 
-@test
+@case
 def what_is_deployed_beside_paths_is_kept_too(binary, folder):
     """A server of paths with a work directory, written in any way: what is deployed runs again after a
     restart and after a kill, also over an application of the paths."""
@@ -401,7 +387,7 @@ def what_is_deployed_beside_paths_is_kept_too(binary, folder):
         assert not has_line(server.errors, "MS2021"), server.errors
 
 
-@test
+@case
 def an_empty_work_directory_waits_for_deployments(binary, folder):
     """With a run folder, with settings, or with both: none of them holds an application yet."""
     write_application(Path(folder) / "next", "a", "one")
@@ -418,14 +404,19 @@ def an_empty_work_directory_waits_for_deployments(binary, folder):
             assert done.returncode == 0, done.stderr
         with Server(binary, "--work-dir", work) as server:
             assert server.get("/a") == (200, "one"), name
-    nothing = Path(folder) / "nothing"
-    nothing.mkdir()
-    done = subprocess.run([binary, "run", "--http-port", "0", "--admin-port", "0", "--work-dir", nothing],
-                          capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1 and "MS1906" in done.stderr, done.stderr
+    # An empty folder becomes a work directory; one that has other things does not.
+    other = Path(folder) / "nothing"
+    other.mkdir()
+    with Server(binary, "--work-dir", other):
+        assert (other / "run").is_dir()
+    shutil.rmtree(other)
+    other.mkdir()
+    (other / "notes.txt").write_text("mine")
+    done = command(binary, "run", "--http-port", 0, "--admin-port", 0, "--work-dir", other)
+    assert done.returncode == 1 and "MS1906" in done.stderr, done
 
 
-@test
+@case
 def a_work_directory_is_whole_after_kill(binary, folder):
     """Killed at random instants of deployments, a server starts with either version, whole."""
     work = Path(folder) / "work"
@@ -442,14 +433,14 @@ def a_work_directory_is_whole_after_kill(binary, folder):
         bars[version] = make_bar(next_folder, "a", Path(folder) / f"{version}.bar").read_bytes()
     write_application(Path(folder) / "path", "b", "b")
     server = Server(binary, "--work-dir", work)
-    assert server.admin("POST", "/apiv2/deploy", bars["one"])[0] == 200
+    assert server.ask("POST", "/apiv2/deploy", bars["one"])[0] == 200
     survived = set()
     for n in range(12):
         version = "two" if n % 2 == 0 else "one"
 
         def deploy(server=server, version=version):
             try:
-                server.admin("POST", "/apiv2/deploy", bars[version])
+                server.ask("POST", "/apiv2/deploy", bars[version])
             except OSError:
                 pass
 
@@ -469,7 +460,7 @@ def a_work_directory_is_whole_after_kill(binary, folder):
     server.stop()
 
 
-@test
+@case
 def callable_flows_and_timers_change_hands_without_a_gap(binary, folder):
     examples = Path(__file__).resolve().parents[2] / "examples"
     for name in ("callable-flow", "timer"):
@@ -498,15 +489,15 @@ def callable_flows_and_timers_change_hands_without_a_gap(binary, folder):
             for file in sorted(Path(folder).rglob("*.esql")):
                 file.write_text(file.read_text() + f"-- {n}\n")
             pace(0.15)
-        wait_for(lambda: has_line(server.lines, "Replaced: callable-flow, timer"), "new versions of both")
+        eventually(lambda: has_line(server.lines, "Replaced: callable-flow, timer"), "new versions of both")
         ends.set()
         for thread in threads:
             thread.join(30)
         assert not wrong and answers, wrong[:3]
-        wait_for(lambda: server.draining() == 0, "the end of the old versions")
+        eventually(lambda: server.draining() == 0, "the end of the old versions")
 
 
-@test
+@case
 def a_second_server_runs_without_the_usual_admin_port(binary, folder):
     write_application(folder, "a", "one")
     with socket.socket() as taken:
@@ -530,26 +521,5 @@ def a_second_server_runs_without_the_usual_admin_port(binary, folder):
         assert asked.returncode == 1 and "MS2000E" in asked.stderr, asked.stderr
 
 
-def main():
-    binary = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("MILLSTREAM", "build/release/millstream")
-    names = sys.argv[2:]
-    passed = failed = 0
-    for function in TESTS:
-        if names and not any(name in function.__name__ for name in names):
-            continue
-        with tempfile.TemporaryDirectory(prefix="ms_redeploy_") as folder:
-            start = time.monotonic()
-            try:
-                function(os.path.abspath(binary), folder)
-                passed += 1
-                print(f"ok   {function.__name__} ({time.monotonic() - start:.1f} s)")
-            except Exception:  # pylint: disable=broad-except
-                failed += 1
-                print(f"FAIL {function.__name__}")
-                traceback.print_exc()
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(__doc__)

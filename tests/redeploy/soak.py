@@ -15,7 +15,8 @@ import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from harness import Load, Server, pace, wait_for, write_application, write_esql  # noqa: E402
+from versions import Load, Server, write_application, write_esql  # noqa: E402
+from harness import eventually, pace  # noqa: E402
 
 WARM_PART = 0.2  # of the redeployments, before memory is looked at
 GROWTH_KIB_MAX = 8 * 1024
@@ -43,7 +44,7 @@ def soak(binary, folder, redeployments, clients, pause_s=0.0, says=lambda text: 
         return answer.startswith("v") and deployed_before <= int(answer[1:]) <= state["sent"]
 
     with Server(binary, folder) as server:
-        admin = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=60)
+        admin = http.client.HTTPConnection("127.0.0.1", server.admin_port, timeout=60)
         memory, builds, switches = [], [], []
         baseline = None
         start = time.monotonic()
@@ -61,7 +62,7 @@ def soak(binary, folder, redeployments, clients, pause_s=0.0, says=lambda text: 
                 switches.append(change["switchMicroseconds"])
                 state["deployed"] = version
                 if version == int(redeployments * WARM_PART):
-                    wait_for(lambda: server.draining() == 0, "old versions to end")
+                    eventually(lambda: server.draining() == 0, "old versions to end")
                     baseline = {what: server.count(what) for what in ("fd", "task")}
                 if version >= redeployments * WARM_PART:
                     memory.append(server.memory_kib())
@@ -69,7 +70,7 @@ def soak(binary, folder, redeployments, clients, pause_s=0.0, says=lambda text: 
                     says(f"{version} redeployments, {server.memory_kib()} KiB")
                 pace(pause_s)
         elapsed = time.monotonic() - start
-        wait_for(lambda: server.draining() == 0, "old versions to end")
+        eventually(lambda: server.draining() == 0, "old versions to end")
         assert not load.wrong, f"{len(load.wrong)} wrong answers: {load.wrong[:3]}"
         assert load.asked > 0
         growth = server.memory_kib() - memory[0]

@@ -1,56 +1,40 @@
 #!/usr/bin/env python3
 """REST APIs and REST requests end to end: the projects of make_project.py in a work directory, driven over HTTP.
 
-The last line is "N passed, N failed". schemathesis runs against examples/rest-api; where it cannot be
+Each case makes many checks, and goes on after one that fails. schemathesis runs against examples/rest-api; where it cannot be
 installed it is skipped by name, but in CI (CI=true) that is a failure.
 """
+import functools
 import http.client
 import http.server
 import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import zipfile
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
 
-import make_project
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "common"))
+import harness  # noqa: E402
+import make_project  # noqa: E402
+from harness import ROOT, WAIT_S, Skipped, case_of, command, main  # noqa: E402
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BINARY = os.environ.get("MILLSTREAM", os.path.join(ROOT, "build/release/millstream"))
-READY = re.compile(r"Ready in [0-9.]+ ms.* on port (\d+)")
-TIMEOUT_S = 30
 SCHEMATHESIS = "schemathesis==4.32.5"
 SCHEMATHESIS_SEED = "20261130"
 SCHEMATHESIS_EXAMPLES = "25"
-SCHEMATHESIS_TIMEOUT_S = 90
+SCHEMATHESIS_TIMEOUT_S = 300
 
 
-class Server:
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen(
-            [BINARY, "run", *arguments, "--http-port", "0", "--admin-port", "off", "--host", "127.0.0.1"],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        watchdog = threading.Timer(TIMEOUT_S, self.process.kill)
-        watchdog.start()
-        lines = []
-        for line in self.process.stdout:
-            lines.append(line)
-            ready = READY.search(line)
-            if ready:
-                break
-        watchdog.cancel()
-        if not lines or not ready:
-            sys.exit("the server did not start:\n" + "".join(lines))
-        self.port = int(ready.group(1))
-        threading.Thread(target=self.process.stdout.read, daemon=True).start()
-
+class Server(harness.Server):
     def send(self, method, path, body=None, headers=None):
         """(status, headers in lower case, body)"""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT_S)
         connection.request(method, path, body, headers or {})
         reply = connection.getresponse()
         received = {}
@@ -67,14 +51,6 @@ class Server:
             body = json.dumps(body)
         status, _, text = self.send(method, path, body, headers)
         return status, json.loads(text) if text else None
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            return self.process.wait(TIMEOUT_S) == 0
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            return False
 
 
 class BackEnd(http.server.BaseHTTPRequestHandler):
@@ -114,7 +90,35 @@ class Checks:
         self.equal(what, bool(is_right) or shown, True)
 
 
-def test_routing(checks, server):
+@contextmanager
+def apis(binary, folder):
+    work = folder / "work"
+    make_project.write_work_folder(str(work))
+    back_end = http.server.ThreadingHTTPServer(("127.0.0.1", 0), BackEnd)
+    threading.Thread(target=back_end.serve_forever, daemon=True).start()
+    with Server(binary, "--work-dir", work) as server:
+        yield SimpleNamespace(server=server, binary=binary, folder=str(folder),
+                              base=f"http://127.0.0.1:{back_end.server_address[1]}/api")
+        assert server.stop() == 0, "the server stops in order"
+    back_end.shutdown()
+
+
+def checked(*wanted):
+    """A case that gets Checks and members of what the cases share."""
+    def mark(function):
+        @case_of(apis)
+        @functools.wraps(function)
+        def run(given):
+            checks = Checks()
+            function(checks, *(getattr(given, name) for name in wanted))
+            print(f"       {checks.passed} checks")
+            assert not checks.failed, f"{checks.failed} checks failed"
+        return function
+    return mark
+
+
+@checked("server")
+def routing(checks, server):
     status, echo = server.send_json("GET", "/echo/v1/plain/12?n=3&other=x", headers={"X-Trace": "t", "Cookie": "a=b; sid=s1"})
     checks.equal("an operation is reached", (status, echo["operation"], echo["method"], echo["path"]),
                  (200, "plain", "GET", "/plain/{id}"))
@@ -144,7 +148,8 @@ def test_routing(checks, server):
     checks.equal("a wild path", server.send("GET", "/echo/v1/%00%ff//..%2f")[0], 404)
 
 
-def test_styles(checks, server):
+@checked("server")
+def styles(checks, server):
     def parts(path, headers=None):
         status, echo = server.send_json("GET", "/echo/v1" + path, headers=headers)
         return echo["parts"] if status == 200 else status
@@ -162,7 +167,8 @@ def test_styles(checks, server):
     checks.equal("a list is text too", (echo["parameters"]["b"], echo["parts"]["b"]), ("a,b,c", "Item=a;Item=b,c;"))
 
 
-def test_validation(checks, server):
+@checked("server")
+def validation(checks, server):
     def put(path, body, content_type="application/json"):
         status, _, text = server.send("PUT", "/strict/v2" + path, body, {"Content-Type": content_type})
         return status, json.loads(text)
@@ -197,7 +203,8 @@ def test_validation(checks, server):
     checks.equal("the timeout handler", server.send_json("GET", "/strict/v2/slow"), (503, {"waited": True}))
 
 
-def test_split_api(checks, server):
+@checked("server")
+def split_api(checks, server):
     """One API of several files, with security."""
     base = "/split/v1"
     key = {"X-Key": "k"}
@@ -273,7 +280,8 @@ def test_split_api(checks, server):
                     expected in json.loads(text)["error"]["message"], text)
 
 
-def test_documents(checks, server):
+@checked("server")
+def documents(checks, server):
     status, headers, text = server.send("GET", "/echo/v1/echo.yaml")
     checks.equal("the document as it is", (status, headers["content-type"]), (200, "application/yaml; charset=utf-8"))
     checks.true("word for word", text.startswith("openapi: 3.0.3\ninfo: {title: Echo <1>"))
@@ -290,7 +298,8 @@ def test_documents(checks, server):
     checks.true("every operation", all(f'id="{o}"' in page for o in make_project.ECHO_OPERATIONS))
 
 
-def test_cors(checks, server):
+@checked("server")
+def cors(checks, server):
     def preflight(origin, method="GET", headers="x-trace"):
         return server.send("OPTIONS", "/echo/v1/forms", headers={
             "Origin": origin, "Access-Control-Request-Method": method, "Access-Control-Request-Headers": headers})
@@ -310,7 +319,8 @@ def test_cors(checks, server):
     checks.equal("not for another origin", headers.get("access-control-allow-origin"), None)
 
 
-def test_requests(checks, server, base):
+@checked("server", "base")
+def requests(checks, server, base):
     def ask(path, **body):
         return server.send_json("POST", path, body, {"X-Base": base})
     status, got = ask("/client/find", id="a b/c", tags=["x", "y&z"], note="n")
@@ -352,12 +362,13 @@ def test_requests(checks, server, base):
                  (502, {"failed": True}))
 
 
-def test_refusals(checks, work):
+@checked("binary", "folder")
+def refusals(checks, binary, work):
     def problems(name, change):
         folder = os.path.join(work, name)
         shutil.copytree(os.path.join(work, "work/run/StrictApi"), folder)
         change(folder)
-        done = subprocess.run([BINARY, "check", folder], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        done = command(binary, "check", folder)
         return done.returncode, done.stdout + done.stderr
 
     def edit(file, old, new):
@@ -387,7 +398,8 @@ def test_refusals(checks, work):
     checks.true("a subflow without an operation is told", "warning: MS1898" in output, output)
 
 
-def test_bar(checks, work):
+@checked("binary", "folder")
+def bar(checks, binary, work):
     """The same API as a BAR file."""
     folder = os.path.join(work, "work/run/EchoApi")
     app = os.path.join(work, "EchoApi.appzip")
@@ -400,11 +412,11 @@ def test_bar(checks, work):
     bar = os.path.join(work, "echo.bar")
     with zipfile.ZipFile(bar, "w") as archive:
         archive.write(app, "EchoApi.appzip")
-    server = Server(bar)
-    status, echo = server.send_json("GET", "/echo/v1/plain/1")
-    checks.equal("from a BAR", (status, echo["operation"]), (200, "plain"))
-    checks.equal("its document", server.send("GET", "/echo/v1/echo.yaml")[0], 200)
-    checks.true("it stops in order", server.stop())
+    with Server(binary, bar) as server:
+        status, echo = server.send_json("GET", "/echo/v1/plain/1")
+        checks.equal("from a BAR", (status, echo["operation"]), (200, "plain"))
+        checks.equal("its document", server.send("GET", "/echo/v1/echo.yaml")[0], 200)
+        checks.true("it stops in order", server.stop() == 0)
 
 
 def install_schemathesis():
@@ -424,55 +436,29 @@ def install_schemathesis():
     return program
 
 
-def test_schemathesis(checks, work):
+@checked("binary", "folder")
+def schemathesis(checks, binary, work):
     program = install_schemathesis()
     if not program:
-        if os.environ.get("CI") == "true":
-            checks.true("schemathesis can be installed", False)
-        else:
-            print("skipped: schemathesis")
-        return
+        assert os.environ.get("CI") != "true", "schemathesis cannot be installed"
+        raise Skipped("schemathesis cannot be installed")
     # Any credential will do for the second API. In XML a wrong type may look right: an empty list, an empty object, null
     # and no text are the same.
     for name, project, path, operations, more in [
             ("the example", os.path.join(ROOT, "examples/rest-api"), "/shop/v1", 200, []),
             ("an API of several files", os.path.join(work, "work/run/SplitApi"), "/split/v1", 100,
              ["--exclude-checks", "ignored_auth,negative_data_rejection", "-H", "Authorization: Basic dTpw", "--exclude-path", "/strange"])]:
-        server = Server(project)
-        base = f"http://127.0.0.1:{server.port}{path}"
-        done = subprocess.run(
-            [program, "run", base + "/openapi.json", "--url", base, "--seed", SCHEMATHESIS_SEED, "--max-examples",
-             SCHEMATHESIS_EXAMPLES, "--no-color", "--workers", "1", *more],
-            capture_output=True, text=True, cwd=work, timeout=SCHEMATHESIS_TIMEOUT_S, check=False)
-        checks.true(f"schemathesis finds nothing in {name}", done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:])
-        found = re.search(r"(\d+) generated", done.stdout)
-        checks.true(f"and has looked at {name}", found and int(found.group(1)) > operations, done.stdout[-2000:])
-        checks.true(f"{name} stops in order", server.stop())
-
-
-def main():
-    checks = Checks()
-    with tempfile.TemporaryDirectory(prefix="millstream-rest-") as work:
-        folder = os.path.join(work, "work")
-        make_project.write_work_folder(folder)
-        back_end = http.server.ThreadingHTTPServer(("127.0.0.1", 0), BackEnd)
-        threading.Thread(target=back_end.serve_forever, daemon=True).start()
-        server = Server("--work-dir", folder)
-        test_routing(checks, server)
-        test_styles(checks, server)
-        test_validation(checks, server)
-        test_documents(checks, server)
-        test_split_api(checks, server)
-        test_cors(checks, server)
-        test_requests(checks, server, f"http://127.0.0.1:{back_end.server_address[1]}/api")
-        checks.true("the server stops in order", server.stop())
-        back_end.shutdown()
-        test_refusals(checks, work)
-        test_bar(checks, work)
-        test_schemathesis(checks, work)
-    print(f"{checks.passed} passed, {checks.failed} failed")
-    return 1 if checks.failed else 0
+        with Server(binary, project) as server:
+            base = f"http://127.0.0.1:{server.port}{path}"
+            done = subprocess.run(
+                [program, "run", base + "/openapi.json", "--url", base, "--seed", SCHEMATHESIS_SEED, "--max-examples",
+                 SCHEMATHESIS_EXAMPLES, "--no-color", "--workers", "1", *more],
+                capture_output=True, text=True, cwd=work, timeout=SCHEMATHESIS_TIMEOUT_S, check=False)
+            checks.true(f"schemathesis finds nothing in {name}", done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:])
+            found = re.search(r"(\d+) generated", done.stdout)
+            checks.true(f"and has looked at {name}", found and int(found.group(1)) > operations, done.stdout[-2000:])
+            checks.true(f"{name} stops in order", server.stop() == 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(__doc__)

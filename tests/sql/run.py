@@ -1,30 +1,22 @@
 #!/usr/bin/env python3
 """End-to-end tests of databases: real servers, SQLite and PostgreSQL through ODBC.
 
-  tests/sql/run.py [BINARY [NAME...]]   the binary to test (build/release/millstream); only tests whose
-                                        name holds a NAME
-
-Needs libsqliteodbc, odbc-postgresql and postgresql. The last line is "N passed, N failed"; the exit code is 1
-when one failed.
+Needs libsqliteodbc, odbc-postgresql and postgresql.
 """
-import http.client
-import os
 import sqlite3
-import subprocess
 import sys
-import tempfile
 import threading
-import time
-import traceback
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from xml.sax.saxutils import escape, unescape
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "http"))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "common"), str(HERE.parent / "http")]
 import cases  # noqa: E402
+from harness import CASES, Case, Server, case, case_of, command, eventually, main  # noqa: E402
 from make_project import COPY_HEADERS, HEAD, Project, module  # noqa: E402
 from postgres import Postgres, binaries  # noqa: E402
-from run import Server  # noqa: E402 (that of the HTTP tests)
 
 # What the catch terminal shows: numbers from the failed statement on, and the SQL state.
 SHOW = COPY_HEADERS + """
@@ -67,11 +59,11 @@ def make_project(folder):
     project = Project(folder, "Databases")
     project.esql("Show", module("Show", SHOW))
     text = ""
-    for case in cases.CASES:
-        name = "C_" + case["name"]
-        text += module(name, COPY_HEADERS + "    BEGIN" + case["esql"] + "\n    END;\n    RETURN TRUE;")
+    for one in cases.CASES:
+        name = "C_" + one["name"]
+        text += module(name, COPY_HEADERS + "    BEGIN" + one["esql"] + "\n    END;\n    RETURN TRUE;")
         # The reply leaves before the flow commits, so the node commits: the next case sees what this one did.
-        http_flow(project, case["name"], [compute(name, transaction="commit", **case["properties"])],
+        http_flow(project, one["name"], [compute(name, transaction="commit", **one["properties"])],
                   [f"in.out -> {name.lower()}.in", f"{name.lower()}.out -> reply.in"])
     project.esql("Cases", text)
     make_transaction_flows(project)
@@ -158,43 +150,19 @@ class Database:
         self.kind, self.port, self.server = kind, server.port, server
         self.schema = "main" if kind == "sqlite" else "public"
 
-    def send(self, path, body="<In/>", timeout=60):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
-        try:
-            connection.request("POST", "/" + path, body.replace("@schema@", self.schema).encode(),
-                               {"Content-Type": "text/xml"})
-            reply = connection.getresponse()
-            return reply.status, reply.read().decode()
-        finally:
-            connection.close()
+    def send(self, path, body="<In/>"):
+        reply = self.server.request("POST", "/" + path, body.replace("@schema@", self.schema),
+                                    {"Content-Type": "text/xml"})
+        return reply.status, reply.text
 
     def reply(self, path, body="<In/>"):
         text = self.send(path, body)[1]
         return "=> " + unescape(text[8:-9]) if text.startswith("<failed>") else text
 
 
-class Results:
-    def __init__(self, names):
-        self.names, self.passed, self.failed = names, 0, 0
-
-    def run(self, name, function, *arguments):
-        if self.names and not any(n in name for n in self.names):
-            return
-        try:
-            function(*arguments)
-            self.passed += 1
-            print(f"ok      {name}")
-        except Exception:
-            self.failed += 1
-            print(f"FAILED  {name}\n{traceback.format_exc()}")
-
-
 def expect_soon(function, wanted):
     """For what the flow commits after its reply has left."""
-    end = time.monotonic() + 10
-    while function() != wanted and time.monotonic() < end:
-        threading.Event().wait(0.02)  # asks again
-    expect(function(), wanted)
+    eventually(lambda: function() == wanted, wanted, 10)
 
 
 def expect(got, wanted):
@@ -202,6 +170,47 @@ def expect(got, wanted):
 
 
 # ------------------------------------------------------------------------ tests of both databases
+
+def make_sqlite(folder):
+    """A database in a file, and what asks it beside the server."""
+    file = folder / "shop.db"
+    with sqlite3.connect(file) as own:
+        for table in (cases.TABLES["sqlite"], TABLE_STOCK, TABLE_PAIR.format("a"), TABLE_PAIR.format("b")):
+            own.execute(table)
+
+    def query(text):
+        with sqlite3.connect(file) as reading:
+            return "\n".join("|".join(str(c) for c in row) for row in reading.execute(text))
+    return file, query
+
+
+@contextmanager
+def on_sqlite(binary, folder):
+    project = make_project(folder)
+    file, query = make_sqlite(folder)
+    work = make_work_folder(folder, "sqlite", [f"SOURCE_X: 'Driver=SQLite3;Database={file}'"])
+    with Server(binary, project.folder, "--work-dir", work) as server:
+        yield SimpleNamespace(db=Database("sqlite", server), query=query)
+
+
+@contextmanager
+def on_postgres(binary, folder):
+    assert binaries(), "PostgreSQL is not installed"
+    postgres = Postgres()
+    try:
+        for table in (cases.TABLES["postgres"], TABLE_STOCK, TABLE_PAIR.format("a"), TABLE_PAIR.format("b")):
+            postgres.sql(table)
+        make_procedures(postgres)
+        project = make_project(folder)
+        make_procedure_flow(project)
+        work = make_work_folder(folder, "postgres", [f"SOURCE_X: '{postgres.connection()}'"])
+        with Server(binary, project.folder, "--work-dir", work) as server:
+            yield SimpleNamespace(db=Database("postgres", server), query=postgres.sql, postgres=postgres, binary=binary,
+                                  folder=folder, project=project)
+            assert server.process.poll() is None, "the server died:\n" + "\n".join(server.errors[-20:])
+    finally:
+        postgres.close()
+
 
 def check_case(db, case):
     expect(db.reply(case["name"], case["request"]), case[db.kind])
@@ -269,12 +278,16 @@ def many_at_once(db, query):
     expect_soon(lambda: query("SELECT COUNT(*) FROM pair_b WHERE id >= 1000"), "200")
 
 
-def run_on(db, query, results):
-    for case in cases.CASES:
-        results.run(f"{db.kind} {case['name']}", check_case, db, case)
+def add_cases_of_both(shared):
+    kind = shared.__name__.removeprefix("on_")
+    for one in cases.CASES:
+        CASES.append(Case(f"{kind} {one['name']}", lambda t, one=one: check_case(t.db, one), shared))
     for function in (transactions, own_transaction, database_node, retrieve_and_route, many_at_once):
-        results.run(f"{db.kind} {function.__name__}", function, db, query)
+        CASES.append(Case(f"{kind} {function.__name__}", lambda t, function=function: function(t.db, t.query), shared))
 
+
+add_cases_of_both(on_sqlite)
+add_cases_of_both(on_postgres)
 
 # ------------------------------------------------------------------------ PostgreSQL only
 
@@ -326,28 +339,36 @@ CREATE COMPUTE"""))
                   [f"in.out -> {name.lower()}.in", f"{name.lower()}.out -> reply.in"])
 
 
-def procedures(db):
-    expect(db.reply("calls", "<In><n>7</n></In>"),
+@case_of(on_postgres)
+def procedures(t):
+    expect(t.db.reply("calls", "<In><n>7</n></In>"),
            "<r><total>12</total><said>sum 12</said><twice>42</twice><again>8</again><rest>0.25</rest><whole>3</whole>"
            "<cheap><id>1</id><name>Tea</name></cheap><cheap><id>2</id><name>Cake</name></cheap>"
            "<cheap><id>4</id><name>Milk</name></cheap><one><x>1</x></one><two><y>2</y></two><two><y>3</y></two></r>")
-    expect(db.reply("callwrong"), "=> 2488>2393>2322 D42883")
+    expect(t.db.reply("callwrong"), "=> 2488>2393>2322 D42883")
 
 
-def no_procedures(binary, folder, file):
-    """SQLite has none, and its driver says so."""
-    project = Project(Path(folder) / "none", "Procedures")
-    project.esql("Show", module("Show", SHOW))
-    make_procedure_flow(project)
-    work = make_work_folder(folder, "no-procedures", [f"SOURCE_X: 'Driver=SQLite3;Database={file}'"])
-    with Server(binary, project.folder, "--work-dir", work) as server:
-        db = Database("sqlite", server)
-        for path in ("calls", "callwrong"):
-            text = db.reply(path, "<In><n>7</n></In>")
-            assert text.startswith("=> 2488") and "2111" in text, text
+@case_of(on_postgres)
+def idle_connection_was_cut(t):
+    """Connections that died while nobody used them are replaced without an error."""
+    t.db.reply("pair", "<In><id>40</id></In>")
+    expect_soon(lambda: t.postgres.sql("SELECT COUNT(*) FROM pair_b WHERE id = 40"), "1")
+    t.postgres.kill()
+    t.postgres.start()
+    assert "<id>41</id>" in t.db.reply("pair", "<In><id>41</id></In>")
+    expect_soon(lambda: t.postgres.sql("SELECT COUNT(*) FROM pair_b WHERE id IN (40, 41)"), "2")
 
 
-def killed_under_load(db, postgres):
+@case_of(on_postgres)
+def injection_through_numbers_and_names(t):
+    before = t.postgres.sql("SELECT COUNT(*) FROM item")
+    for hostile in ("1 OR 1=1", "1; DROP TABLE item", "0x31", "1'--"):
+        t.db.reply("where_with_the_message", f"<In><id>{escape(hostile)}</id><name>x</name></In>")
+    expect(t.postgres.sql("SELECT COUNT(*) FROM item"), before)
+
+
+@case_of(on_postgres)
+def killed_under_load(t):
     """Crashes in the middle of load: errors reach the failure path, nothing is half done, and it goes on."""
     stop = threading.Event()
     answered, failed, wrong = set(), [0], []
@@ -359,7 +380,7 @@ def killed_under_load(db, postgres):
             with lock:
                 number = next(numbers)
             try:
-                status, text = db.send("pair_committed", f"<In><id>{number}</id></In>", timeout=40)
+                status, text = t.db.send("pair_committed", f"<In><id>{number}</id></In>")
             except OSError as e:
                 wrong.append(f"{number}: {e}")
                 continue
@@ -371,57 +392,57 @@ def killed_under_load(db, postgres):
                     if status != 500:
                         wrong.append(f"{number}: {status} {text}")
     threads = [threading.Thread(target=work) for _ in range(6)]
-    for t in threads:
-        t.start()
+    for thread in threads:
+        thread.start()
     try:
         for _ in range(3):
-            wait_until(lambda n=len(answered): len(answered) > n + 50)
-            postgres.kill()
-            wait_until(lambda n=failed[0]: failed[0] > n + 5)
-            postgres.start()
-        wait_until(lambda n=len(answered): len(answered) > n + 200)
+            eventually(lambda n=len(answered): len(answered) > n + 50, "answers")
+            t.postgres.kill()
+            eventually(lambda n=failed[0]: failed[0] > n + 5, "failures")
+            t.postgres.start()
+        eventually(lambda n=len(answered): len(answered) > n + 200, "answers again")
     finally:
         stop.set()
-        for t in threads:
-            t.join()
+        for thread in threads:
+            thread.join()
     assert not wrong, wrong[:5]
-    a = set(postgres.sql("SELECT id FROM pair_a WHERE id >= 5000").split())
-    b = set(postgres.sql("SELECT id FROM pair_b WHERE id >= 5000").split())
+    a = set(t.postgres.sql("SELECT id FROM pair_a WHERE id >= 5000").split())
+    b = set(t.postgres.sql("SELECT id FROM pair_b WHERE id >= 5000").split())
     expect(sorted(a ^ b), [])
     lost = {str(n) for n in answered} - a
     assert not lost, f"answered but not there: {sorted(lost)[:5]}"
     assert failed[0] >= 15
-    assert int(postgres.sql("SELECT COUNT(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'")) == 0
+    assert int(t.postgres.sql("SELECT COUNT(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'")) == 0
 
 
-def wait_until(condition, timeout=60):
-    end = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        threading.Event().wait(0.02)  # asks again
-
-
-def idle_connection_was_cut(db, postgres):
-    """Connections that died while nobody used them are replaced without an error."""
-    db.reply("pair", "<In><id>40</id></In>")
-    expect_soon(lambda: postgres.sql("SELECT COUNT(*) FROM pair_b WHERE id = 40"), "1")
-    postgres.kill()
-    postgres.start()
-    assert "<id>41</id>" in db.reply("pair", "<In><id>41</id></In>")
-    expect_soon(lambda: postgres.sql("SELECT COUNT(*) FROM pair_b WHERE id IN (40, 41)"), "2")
-
-
-def injection_through_numbers_and_names(db, postgres):
-    before = postgres.sql("SELECT COUNT(*) FROM item")
-    for hostile in ("1 OR 1=1", "1; DROP TABLE item", "0x31", "1'--"):
-        db.reply("where_with_the_message", f"<In><id>{escape(hostile)}</id><name>x</name></In>")
-    expect(postgres.sql("SELECT COUNT(*) FROM item"), before)
+@case_of(on_postgres)
+def policy(t):
+    """A JDBCProviders policy names the database, with credentials of server.conf.yaml."""
+    policies = t.folder / "Policies"
+    policies.mkdir()
+    (policies / "policy.descriptor").write_text(
+        HEAD + '<ns2:policyProjectDescriptor xmlns="http://com.ibm.etools.mft.descriptor.base" '
+        'xmlns:ns2="http://com.ibm.etools.mft.descriptor.policyProject"><references/></ns2:policyProjectDescriptor>')
+    (policies / "db.policyxml").write_text(
+        HEAD + '<policies><policy policyType="JDBCProviders" policyName="SOURCE_X" policyTemplate="DB2_91">'
+        "<databaseName>postgres</databaseName><databaseType>Postgresql</databaseType>"
+        f"<serverName>{t.postgres.folder}</serverName><portNumber>{t.postgres.PORT}</portNumber>"
+        "<securityIdentity>mine</securityIdentity><maxConnectionPoolSize>2</maxConnectionPoolSize>"
+        "</policy></policies>")
+    work = t.folder / "policy-work"
+    work.mkdir()
+    (work / "server.conf.yaml").write_text(
+        "Credentials:\n  ServerCredentials:\n    jdbc:\n      mine:\n        username: 'tester'\n        password: 'x'\n")
+    with Server(t.binary, t.project.folder, policies, "--work-dir", work) as server:
+        expect(Database("postgres", server).reply("the_of_nothing_is_null"), "<r>none</r>")
 
 
 # ------------------------------------------------------------------------ without a database
 
-def no_database(binary, folder, project):
+@case
+def no_database(binary, folder):
     """A data source that is not there: the flow starts, the statement raises a DatabaseException."""
+    project = make_project(folder)
     work = make_work_folder(folder, "empty", ["OTHER: 'Driver=SQLite3;Database=/tmp/none'"])
     with Server(binary, project.folder, "--work-dir", work) as server:
         db = Database("sqlite", server)
@@ -429,18 +450,17 @@ def no_database(binary, folder, project):
         assert text.startswith("=> 2488>2393>2322 DIM00"), text
 
 
-def dsn(binary, folder, project):
+@case
+def dsn(binary, folder):
     """Without any configuration of ours the name is a DSN of odbc.ini."""
-    ini = Path(folder) / "odbc.ini"
-    ini.write_text(f"[SOURCE_X]\nDriver = SQLite3\nDatabase = {folder}/shop.db\n")
-    os.environ["ODBCINI"] = str(ini)
-    try:
-        with Server(binary, project.folder) as server:
-            expect(Database("sqlite", server).reply("the_of_nothing_is_null"), "<r>none</r>")
-    finally:
-        del os.environ["ODBCINI"]
+    file, _ = make_sqlite(folder)
+    ini = folder / "odbc.ini"
+    ini.write_text(f"[SOURCE_X]\nDriver = SQLite3\nDatabase = {file}\n")
+    with Server(binary, make_project(folder).folder, environment={"ODBCINI": str(ini)}) as server:
+        expect(Database("sqlite", server).reply("the_of_nothing_is_null"), "<r>none</r>")
 
 
+@case
 def check_warns(binary, folder):
     project = Project(Path(folder) / "check", "Checked")
     project.esql("M", module("Has", "INSERT INTO Database.A.s.t VALUES (1); RETURN TRUE;") +
@@ -449,76 +469,25 @@ def check_warns(binary, folder):
                        ("a", "ComIbmCompute", "A", {"computeExpression": "esql://routine/#Has.Main"}),
                        ("b", "ComIbmCompute", "B", {"computeExpression": "esql://routine/#Needs.Main"})],
                  ["in.out -> a.in", "a.out -> b.in"])
-    done = subprocess.run([binary, "check", project.folder], capture_output=True, text=True, check=False)
+    done = command(binary, "check", project.folder)
     lines = [line for line in (done.stdout + done.stderr).splitlines() if "MS1866" in line]
     assert done.returncode == 0 and len(lines) == 1 and "'Needs' of node 'B'" in lines[0], done.stdout + done.stderr
 
 
-def policy(binary, folder, postgres, project):
-    """A JDBCProviders policy names the database, with credentials of server.conf.yaml."""
-    policies = Path(folder) / "Policies"
-    policies.mkdir()
-    (policies / "policy.descriptor").write_text(
-        HEAD + '<ns2:policyProjectDescriptor xmlns="http://com.ibm.etools.mft.descriptor.base" '
-        'xmlns:ns2="http://com.ibm.etools.mft.descriptor.policyProject"><references/></ns2:policyProjectDescriptor>')
-    (policies / "db.policyxml").write_text(
-        HEAD + '<policies><policy policyType="JDBCProviders" policyName="SOURCE_X" policyTemplate="DB2_91">'
-        "<databaseName>postgres</databaseName><databaseType>Postgresql</databaseType>"
-        f"<serverName>{postgres.folder}</serverName><portNumber>{postgres.PORT}</portNumber>"
-        "<securityIdentity>mine</securityIdentity><maxConnectionPoolSize>2</maxConnectionPoolSize>"
-        "</policy></policies>")
-    work = Path(folder) / "policy-work"
-    work.mkdir()
-    (work / "server.conf.yaml").write_text(
-        "Credentials:\n  ServerCredentials:\n    jdbc:\n      mine:\n        username: 'tester'\n        password: 'x'\n")
-    with Server(binary, project.folder, policies, "--work-dir", work) as server:
-        expect(Database("postgres", server).reply("the_of_nothing_is_null"), "<r>none</r>")
-
-
-def main():
-    release = Path(__file__).resolve().parents[2] / "build/release/millstream"
-    binary, names = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else release), sys.argv[2:]
-    results = Results(names)
-    assert binaries(), "PostgreSQL is not installed"
-    with tempfile.TemporaryDirectory() as folder:
-        project = make_project(folder)
-        file = Path(folder) / "shop.db"
-        with sqlite3.connect(file) as own:
-            for table in (cases.TABLES["sqlite"], TABLE_STOCK, TABLE_PAIR.format("a"), TABLE_PAIR.format("b")):
-                own.execute(table)
-
-        def query(text):
-            with sqlite3.connect(file) as reading:
-                return "\n".join("|".join(str(c) for c in row) for row in reading.execute(text))
-        work = make_work_folder(folder, "sqlite", [f"SOURCE_X: 'Driver=SQLite3;Database={file}'"])
-        with Server(binary, project.folder, "--work-dir", work) as server:
-            run_on(Database("sqlite", server), query, results)
-        results.run("dsn", dsn, binary, folder, project)
-        results.run("no_database", no_database, binary, folder, project)
-        results.run("check_warns", check_warns, binary, folder)
-        results.run("no_procedures", no_procedures, binary, folder, file)
-
-        postgres = Postgres()
-        try:
-            for table in (cases.TABLES["postgres"], TABLE_STOCK, TABLE_PAIR.format("a"), TABLE_PAIR.format("b")):
-                postgres.sql(table)
-            make_procedures(postgres)
-            make_procedure_flow(project)
-            work = make_work_folder(folder, "postgres", [f"SOURCE_X: '{postgres.connection()}'"])
-            with Server(binary, project.folder, "--work-dir", work) as server:
-                db = Database("postgres", server)
-                run_on(db, postgres.sql, results)
-                results.run("procedures", procedures, db)
-                results.run("injection_through_numbers_and_names", injection_through_numbers_and_names, db, postgres)
-                results.run("idle_connection_was_cut", idle_connection_was_cut, db, postgres)
-                results.run("killed_under_load", killed_under_load, db, postgres)
-                assert server.process.poll() is None, "the server died:\n" + "\n".join(server.errors[-20:])
-            results.run("policy", policy, binary, folder, postgres, project)
-        finally:
-            postgres.close()
-    print(f"{results.passed} passed, {results.failed} failed")
-    return 1 if results.failed else 0
+@case
+def no_procedures(binary, folder):
+    """SQLite has none, and its driver says so."""
+    file, _ = make_sqlite(folder)
+    project = Project(Path(folder) / "none", "Procedures")
+    project.esql("Show", module("Show", SHOW))
+    make_procedure_flow(project)
+    work = make_work_folder(folder, "no-procedures", [f"SOURCE_X: 'Driver=SQLite3;Database={file}'"])
+    with Server(binary, project.folder, "--work-dir", work) as server:
+        db = Database("sqlite", server)
+        for path in ("calls", "callwrong"):
+            text = db.reply(path, "<In><n>7</n></In>")
+            assert text.startswith("=> 2488") and "2111" in text, text
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(__doc__)

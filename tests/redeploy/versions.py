@@ -1,105 +1,28 @@
 """Servers, projects in versions, and load for the tests of redeployment."""
-import http.client
-import json
 import os
 import re
-import signal
 import socket
-import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "http"))
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "common"), str(TESTS / "http")]
+import harness  # noqa: E402
+from harness import WAIT_S  # noqa: E402
 from make_project import Project  # noqa: E402
 
-WAIT_S = 30.0
 
-
-class Server:
-    """A millstream process with an admin port."""
-
-    def __init__(self, binary, *arguments):
-        command = [binary, "run", "--http-port", "0", "--host", "127.0.0.1", "--admin-port", "0",
-                   *map(str, arguments)]
-        self.binary = binary
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.lines, self.errors, self.port, self.url = [], [], 0, ""
-        threading.Thread(target=self._read, args=(self.process.stderr, self.errors), daemon=True).start()
-        for line in self.process.stdout:
-            self.lines.append(line.rstrip())
-            admin = re.search(r"administration +(http://\S+)", line)
-            if admin:
-                self.url = admin.group(1)
-            ready = re.search(r"on port (\d+)", line)
-            if ready:
-                self.port = int(ready.group(1))
-                break
-        threading.Thread(target=self._read, args=(self.process.stdout, self.lines), daemon=True).start()
-
-    @staticmethod
-    def _read(stream, lines):
-        for line in stream:
-            lines.append(line.rstrip())
-
-    def __enter__(self):
-        assert self.port, "the server did not start:\n" + "\n".join(self.errors)
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-
-    def stop(self, how=signal.SIGTERM):
-        if self.process.poll() is None:
-            self.process.send_signal(how)
-        return self.process.wait(timeout=60)
-
-    def get(self, path, timeout=WAIT_S):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
-        try:
-            connection.request("GET", path)
-            reply = connection.getresponse()
-            return reply.status, reply.read().decode()
-        finally:
-            connection.close()
-
-    def admin(self, method, path, body=None, headers=None):
-        connection = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=4 * WAIT_S)
-        try:
-            connection.request(method, path, body=body, headers=headers or {})
-            reply = connection.getresponse()
-            text = reply.read().decode()
-        finally:
-            connection.close()
-        return reply.status, json.loads(text) if text.startswith("{") else text
-
-    def command(self, *arguments):
-        return subprocess.run([self.binary, *map(str, arguments), "--url", self.url], capture_output=True,
-                              text=True, timeout=60, check=False)
+class Server(harness.Server):
+    def get(self, path):
+        reply = self.request("GET", path)
+        return reply.status, reply.text
 
     def draining(self):
-        return self.admin("GET", "/apiv2")[1]["active"]["versionsDraining"]
-
-    def memory_kib(self):
-        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
-            return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1))
+        return self.ask("GET", "/apiv2")[1]["active"]["versionsDraining"]
 
     def count(self, what):
         return len(os.listdir(f"/proc/{self.process.pid}/{what}"))
-
-
-def pace(seconds):
-    """Lets time pass where the moment is the point: the gap between edits, the instant of a kill."""
-    threading.Event().wait(seconds)
-
-
-def wait_for(condition, what, timeout=WAIT_S):
-    until = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < until, "waited in vain: " + what
-        pace(0.005)
 
 
 COMPUTE = """CREATE COMPUTE MODULE M
