@@ -262,7 +262,17 @@ TEST_CASE("body: multipart/form-data") {
         " has a part that is no form field");
   CHECK(form("--b\r\nno header\r\n\r\nx\r\n--b--") == " has a part that is no form field");
   CHECK(form("--b\r\n--b--") == " has a part that is no form field");
+  CHECK(form("--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--") ==
+        " has a part that is no form field");
   CHECK(form("--b--") == " must have the member id");
+  // An empty name is a name.
+  CHECK(form(part("id", "1") + part("", "2") + "--b--") ==
+        "/ is not a member that the schema knows");
+  auto open = body_document("multipart/form-data", "{type: object, required: ['']}");
+  CHECK(check_with(*open, part("", "1") + part("", "2") + "--b--",
+                   {"multipart/form-data", {}, "b"}) == "");
+  CHECK(check_with(*open, part("a", "1") + "--b--", {"multipart/form-data", {}, "b"}) ==
+        " must have the member ");
   std::string many = part("id", "1");
   for (size_t i = 0; i < BodyOptions::kFieldsMax; ++i) many += part("tags", "a");
   CHECK(form(many + "--b--") == " has too many parts");
