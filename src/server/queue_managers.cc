@@ -71,6 +71,7 @@ Status QueueManagers::start(QueueManagersOptions options, net::ReactorPool& reac
       if (entry.kind != io::PathKind::kFolder || entry.name.starts_with('.')) continue;
       const std::string name = queue_manager_of_folder(entry.name);
       has_default = has_default || name == options_.default_name;
+      if (options_.is_only_default && name != options_.default_name) continue;
       MS_TRY(open(name));
     }
   }
@@ -144,7 +145,9 @@ void QueueManagers::stop() {
   if (is_stopped_) return;
   is_stopped_ = true;
   for (auto& hosted : hosted_) {
-    hosted->manager->stop();
+    net::FiberEvent stopped;
+    hosted->manager->stop([&stopped] { stopped.set(); });
+    stopped.wait(net::kNever, /*is_cancellable=*/false);
     Status closed = hosted->store->close();
     if (!closed.ok()) base::log_error(closed.error());
   }
