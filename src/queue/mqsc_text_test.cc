@@ -98,8 +98,9 @@ std::string run_in_memory(const TextCase& c) {
 // nothing here serves listeners.
 std::string normalized(const std::string& text) {
   static constexpr std::string_view kVolatile[] = {
-      "ALTDATE", "ALTTIME", "CRDATE", "CRTIME", "LGETDATE", "LGETTIME", "LPUTDATE", "LPUTTIME",
-      "STARTDA", "STARTTI", "QMID",   "CONNS",  "MONQ",     "MSGAGE",   "CHKPTOPS", "SUBID"};
+      "ALTDATE",  "ALTTIME",  "CRDATE",   "CRTIME",  "LGETDATE", "LGETTIME",
+      "LPUTDATE", "LPUTTIME", "STARTDA",  "STARTTI", "QMID",     "CONNS",
+      "MONQ",     "MSGAGE",   "CHKPTOPS", "SUBID",   "TPCOUNT",  "SUBCOUNT"};
   std::istringstream lines(text);
   std::string line, out;
   while (std::getline(lines, line)) {
