@@ -37,6 +37,16 @@ const base::CommandSpec& create_workdir_command();
 int run_create_workdir(const base::ParsedFlags& flags);
 const base::CommandSpec& user_command();
 int run_user(const base::ParsedFlags& flags);
+const base::CommandSpec& put_command();
+int run_put(const base::ParsedFlags& flags);
+const base::CommandSpec& get_command();
+int run_get(const base::ParsedFlags& flags);
+const base::CommandSpec& browse_command();
+int run_browse(const base::ParsedFlags& flags);
+const base::CommandSpec& move_command();
+int run_move(const base::ParsedFlags& flags);
+const base::CommandSpec& mqsc_command();
+int run_mqsc(const base::ParsedFlags& flags);
 const base::CommandSpec& completion_command();
 // Of all commands, so that it needs them.
 int run_completion(const base::ProgramSpec& program, const base::ParsedFlags& flags);

@@ -29,6 +29,11 @@ constexpr Command kCommands[] = {
     {millstream::cli::describe_command, millstream::cli::run_describe},
     {millstream::cli::payload_command, millstream::cli::run_payload},
     {millstream::cli::user_command, millstream::cli::run_user},
+    {millstream::cli::put_command, millstream::cli::run_put},
+    {millstream::cli::get_command, millstream::cli::run_get},
+    {millstream::cli::browse_command, millstream::cli::run_browse},
+    {millstream::cli::move_command, millstream::cli::run_move},
+    {millstream::cli::mqsc_command, millstream::cli::run_mqsc},
     {millstream::cli::completion_command, nullptr},
     {millstream::cli::version_command, millstream::cli::run_version},
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "admin/batch/batch_routes.h"
 #include "base/log.h"
 #include "io/file.h"
 #include "observe/routes.h"
@@ -296,6 +297,7 @@ void Server::add_admin_routes() {
   observe::add_routes(hub_, *admin_);
   add_resource_routes(*admin_, *this);
   add_deploy_routes(*admin_, *this);
+  batches_ = admin::batch::add_batch_routes(*admin_, *queue_managers_);
   mq_rest_ = std::make_unique<admin::MqRest>(*queue_managers_);
   mq_rest_->add_routes(*admin_);
 }
@@ -303,6 +305,7 @@ void Server::add_admin_routes() {
 void Server::stop() {
   if (is_stopped_) return;
   is_stopped_ = true;
+  if (batches_) batches_->stop();  // whoever waits for messages
   if (admin_) admin_->stop();
   // First, so that nobody waits for a version that is still being compiled.
   if (host_) host_->stop_changes();

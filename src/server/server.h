@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "admin/admin_server.h"
+#include "admin/batch/batch_service.h"
 #include "admin/mq/mq_rest.h"
 #include "base/diagnostics.h"
 #include "base/result.h"
@@ -128,6 +129,7 @@ class Server {
   std::unique_ptr<QueueManagers> queue_managers_;
   std::unique_ptr<http::Server> http_;
   std::unique_ptr<admin::MqRest> mq_rest_;
+  std::shared_ptr<admin::batch::BatchService> batches_;  // with its routes in `admin_`
   std::unique_ptr<admin::AdminServer> admin_;
   std::unique_ptr<PathWatch> watch_;
   int port_ = 0;
