@@ -44,8 +44,9 @@ void print_json(std::string_view kind) {
 const base::CommandSpec& list_command() {
   static const base::CommandSpec kSpec{
       .name = "list",
-      .arguments = "[nodes|functions|errors]",
-      .summary = "List the nodes, ESQL functions and errors that this binary knows.",
+      .arguments = "[nodes|functions|errors|objects]",
+      .summary =
+          "List the nodes, ESQL functions, errors and MQSC object types that this binary knows.",
       .arguments_min = 0,
       .arguments_max = 1,
       .flags = {{.name = "json",
@@ -62,8 +63,8 @@ int run_list(const base::ParsedFlags& flags) {
   std::string_view kind;
   if (!flags.arguments().empty()) {
     kind = flags.arguments()[0];
-    if (kind != "nodes" && kind != "functions" && kind != "errors") {
-      std::fprintf(stderr, "There are nodes, functions and errors to list.\n");
+    if (kind != "nodes" && kind != "functions" && kind != "errors" && kind != "objects") {
+      std::fprintf(stderr, "There are nodes, functions, errors and objects to list.\n");
       return 2;
     }
     kind.remove_suffix(1);
@@ -85,7 +86,9 @@ const base::CommandSpec& describe_command() {
   static const base::CommandSpec kSpec{
       .name = "describe",
       .arguments = "NAME",
-      .summary = "Explain a node or a property of it, an ESQL function or an error number.",
+      .summary =
+          "Explain a node or a property of it, an ESQL function, an error number or an MQSC "
+          "object.",
       .arguments_min = 1,
       .arguments_max = 1,
       .examples = {{"millstream describe HTTPInput", "properties and terminals of a node"},
