@@ -82,6 +82,31 @@ void Connection::abandon() {
   manager_.remove_connection(*this);
 }
 
+Outcome Connection::inquire(Hobj id, Inquiry& out) const {
+  if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
+  HandleRef handle = find_handle(id);
+  if (handle == nullptr) return Outcome::failed(mqi::reason::kHobjError);
+  if ((handle->options & mqi::oo::kInquire) == 0) {
+    return Outcome::failed(mqi::reason::kNotOpenForInquire);
+  }
+  using objects::ObjectFamily;
+  const objects::Catalogue& catalogue = manager_.admin().catalogue();
+  if (handle->type == mqi::ot::kQueueManager) {
+    out.definition = catalogue.find(ObjectFamily::kQmgr, manager_.name());
+    return Outcome::ok();
+  }
+  if (handle->object == nullptr) return Outcome::failed(mqi::reason::kUnknownObjectName);
+  out.definition = catalogue.find(ObjectFamily::kQueue, handle->object->name);
+  if (handle->queue != nullptr && !handle->is_remote) {
+    std::lock_guard lock(handle->queue->mutex());
+    if (handle->queue->is_deleted()) return Outcome::failed(mqi::reason::kQDeleted);
+    out.depth = handle->queue->depth();
+    out.open_input = handle->queue->open_input;
+    out.open_output = handle->queue->open_output;
+  }
+  return Outcome::ok();
+}
+
 bool Connection::cancel(GetCall& call) {
   auto found = waiting_.find(&call);
   if (found == waiting_.end()) return false;

@@ -112,6 +112,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Outcome subscribe(SubscribeCall& call, Done done = nullptr);
   // MQSUBRQ: what is retained, once more. 2437 when nothing is.
   Outcome request_retained(Hobj subscription, int32_t& count, Done done = nullptr);
+  // MQINQ: what the object of a handle that was opened for it is now. 2038.
+  struct Inquiry {
+    objects::DefinitionPtr definition;  // of the name that was opened
+    uint32_t depth = 0;                 // of a local queue
+    uint32_t open_input = 0;
+    uint32_t open_output = 0;
+  };
+  Outcome inquire(Hobj handle, Inquiry& out) const;
   // Ends a get that waits: its `done` is called with 2033. False: it is not waiting.
   bool cancel(GetCall& call);
   Outcome begin();

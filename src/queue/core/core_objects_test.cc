@@ -299,6 +299,27 @@ TEST_CASE("objects: status of queues and connections, and moving messages") {
   CHECK(w.get(*w.b, to) == "1");
 }
 
+TEST_CASE("objects: inquire: 2038, attributes, depth") {
+  QueueWorld w;
+  w.define("Q", {.backout_threshold = 3, .backout_queue = "BOQ"});
+  Hobj out = w.open(*w.a, "Q", oo::kOutput);
+  CHECK(w.put(*w.a, out, "x").is_ok());
+  Connection::Inquiry inquiry;
+  CHECK(w.a->inquire(out, inquiry) == Outcome::failed(reason::kNotOpenForInquire));
+  Hobj h = w.open(*w.a, "Q", oo::kInquire);
+  REQUIRE(w.a->inquire(h, inquiry).is_ok());
+  CHECK(inquiry.depth == 1);
+  CHECK(inquiry.open_output == 1);
+  CHECK(inquiry.definition->number(Attr::kBothresh) == 3);
+  CHECK(inquiry.definition->text(Attr::kBoqname) == "BOQ");
+  OpenCall call;
+  call.object_type = mqi::ot::kQueueManager;
+  call.options = oo::kInquire;
+  REQUIRE(w.a->open(call).is_ok());
+  REQUIRE(w.a->inquire(call.handle, inquiry).is_ok());
+  CHECK(inquiry.definition->number(Attr::kMaxumsgs) == 10'000);
+}
+
 TEST_CASE("objects: a store that fails ends everything with the connection broken") {
   QueueWorld w;
   w.define("Q");

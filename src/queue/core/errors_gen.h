@@ -7,6 +7,8 @@ namespace millstream::queue::core::errors {
 
 inline constexpr base::ErrorCode kMessageHeader{"MS2600", 2600, base::ExceptionKind::kFatal, base::Severity::kError,
     "The header of a stored message cannot be read: {0}."};
+inline constexpr base::ErrorCode kPreparedLost{"MS2602", 2602, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "Queue manager {0}: a unit of work in doubt refers to {1} messages of queues that are no more. The rest of it is kept."};
 inline constexpr base::ErrorCode kStoredDefinition{"MS2601", 2601, base::ExceptionKind::kFatal, base::Severity::kError,
     "A stored definition of queue manager {0} cannot be read: kind {1}, name '{2}'."};
 

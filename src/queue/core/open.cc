@@ -191,6 +191,13 @@ void Connection::detach(Handle& handle) {
   {
     std::lock_guard lock(queue.mutex());
     queue.reset_cursor(handle.cursor);
+    // Its marks end with it.
+    for (auto it = queue.marks().begin(); it != queue.marks().end();) {
+      Queue::Mark& mark = it->second;
+      if (mark.by == handle.marker) mark.is_cooperative = false;
+      std::erase(mark.handles, handle.marker);
+      it = mark.is_cooperative || !mark.handles.empty() ? std::next(it) : queue.marks().erase(it);
+    }
     if (handle.locked != kNoSlot) manager_.release(queue, handle.locked, effects);
     handle.locked = kNoSlot;
     if (handle.is_input) {

@@ -3,8 +3,10 @@
 #include <cstring>
 
 #include "base/assert.h"
+#include "base/log.h"
 #include "queue/core/connection.h"
 #include "queue/core/definitions.h"
+#include "queue/core/errors_gen.h"
 #include "queue/core/message_codec.h"
 #include "queue/core/paging.h"
 
@@ -35,6 +37,12 @@ Status QueueManager::start(Store& store) {
   }
   read_headers(std::exchange(to_read_, {}));
   admin_.apply_recovered();
+  for (const BranchStatus& branch : branches_.status()) {
+    if (branch.lost == 0) continue;
+    Status lost =
+        base::make_error(core::errors::kPreparedLost, {name(), static_cast<int64_t>(branch.lost)});
+    base::log_error(lost.error());
+  }
   if (recovered_expiry_ms_ != INT64_MAX) schedule_sweep(recovered_expiry_ms_);
   if (was_unclean_) note_maybe_seen();
   if (!found_clean_stop_) return {};
