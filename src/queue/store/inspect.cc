@@ -66,8 +66,8 @@ class Inspector {
   void line(const std::string& text) {
     if (sink_) (*sink_)(text);
   }
-  void note(const std::string& file, uint64_t offset, std::string what,
-            std::vector<QueueId> queues, bool is_damage = true) {
+  void note(const std::string& file, uint64_t offset, std::string what, std::vector<QueueId> queues,
+            bool is_damage = true) {
     for (const StoreFinding& f : out_.findings) {
       if (f.file == file && f.offset == offset && f.is_damage == is_damage) return;
     }
@@ -85,9 +85,9 @@ class Inspector {
           inspect_block(block);
           return Status();
         },
-        [&](const std::string& file, uint64_t offset, std::string what,
-            std::string_view damaged) {
-          if (!damaged.empty()) torn_.push_back({file, offset, what, store::queues_in_frames(damaged)});
+        [&](const std::string& file, uint64_t offset, std::string what, std::string_view damaged) {
+          if (!damaged.empty())
+            torn_.push_back({file, offset, what, store::queues_in_frames(damaged)});
         }));
     if (!pair.has_any) return {};
     // What a start would say: it knows a torn tail from damage.
@@ -149,7 +149,8 @@ class Inspector {
                                          "rollback", "heuristic", "forget"};
     const auto type = static_cast<store::FrameType>(frame.type & 0x3f);
     if (type == store::FrameType::kChunk) {
-      line("  chunk " + std::to_string(frame.puts) + " of " + std::to_string(frame.gets) + " bytes");
+      line("  chunk " + std::to_string(frame.puts) + " of " + std::to_string(frame.gets) +
+           " bytes");
       return;
     }
     if (type == store::FrameType::kChunkedUnit) return line("  end of a unit of chunks");
@@ -220,8 +221,10 @@ class Inspector {
         uint32_t frames;
         for (;;) {
           Result<bool> more = index.next(&payload, &offset, &frames);
-          if (!more.ok()) keep(std::move(more).take_status());
-          else if (more.value()) continue;
+          if (!more.ok())
+            keep(std::move(more).take_status());
+          else if (more.value())
+            continue;
           break;
         }
       }

@@ -1,7 +1,7 @@
 // For a stopped data directory: verify reads every file and every checksum and says what is damaged
-// where, dump writes what the files say as text, salvage copies what can be read into a new store and
-// lists what is lost. None of them changes the directory that it looks at.
-// Thread: one; they block.
+// where, dump writes what the files say as text, salvage copies what can be read into a new store
+// and lists what is lost. None of them changes the directory that it looks at. Thread: one; they
+// block.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 // Durable commits a second of the journal store at 1, 8 and 100 committers of 2 KB, against a
 // baseline that appends blocks of the store's own median size with O_DIRECT and a durable write
-// each, interleaved slice by slice in the same run and from the same thread priority. A committer is
-// what a fiber is: it puts again from the callback of its last commit.
+// each, interleaved slice by slice in the same run and from the same thread priority. A committer
+// is what a fiber is: it puts again from the callback of its last commit.
 //
 //   journal_bench [FOLDER [SECONDS]]      (a folder on a disk; default /var/tmp)
 //
@@ -60,10 +60,11 @@ class CountingHandler final : public queue::RecoveryHandler {
 struct Bench {
   explicit Bench(const std::string& path)
       : disk(std::move(io::open_posix_disk(path)).take_value()),
-        store(std::move(queue::JournalStore::open(
-                            options(), {*disk, base::system_clock(), base::system_random(), workers},
-                            listener, handler))
-                  .take_value()) {}
+        store(
+            std::move(queue::JournalStore::open(
+                          options(), {*disk, base::system_clock(), base::system_random(), workers},
+                          listener, handler))
+                .take_value()) {}
   static queue::StoreOptions options() {
     queue::StoreOptions o;
     o.checkpoint_bytes = 4ull << 30;  // measured apart
@@ -163,7 +164,8 @@ void bench_commits(const std::string& folder, size_t committers_count, double se
     constexpr int64_t kSliceNs = 200'000'000;
     commits = store_slice(bench, committers, kSliceNs, &blocks);  // warm, and its block size
     const double per_block = static_cast<double>(commits) / static_cast<double>(blocks);
-    const size_t bytes = io::align_up(static_cast<uint64_t>(64 + per_block * (16 + 64 + 2248 + 24)));
+    const size_t bytes =
+        io::align_up(static_cast<uint64_t>(64 + per_block * (16 + 64 + 2248 + 24)));
     commits = blocks = 0;
     double store_s = 0, baseline_s = 0;
     while (store_s + baseline_s < seconds) {
@@ -176,10 +178,11 @@ void bench_commits(const std::string& folder, size_t committers_count, double se
     }
     const double rate = static_cast<double>(commits) / store_s;
     const double baseline = static_cast<double>(writes) / baseline_s * per_block;
-    std::printf("%3zu committers: %8.0f commits/s, %7.0f flushes/s (%.1f a block); baseline "
-                "%7.0f blocks/s of %zu bytes = %8.0f commits/s; ratio %.2f\n",
-                committers_count, rate, static_cast<double>(blocks) / store_s, per_block,
-                static_cast<double>(writes) / baseline_s, bytes, baseline, rate / baseline);
+    std::printf(
+        "%3zu committers: %8.0f commits/s, %7.0f flushes/s (%.1f a block); baseline "
+        "%7.0f blocks/s of %zu bytes = %8.0f commits/s; ratio %.2f\n",
+        committers_count, rate, static_cast<double>(blocks) / store_s, per_block,
+        static_cast<double>(writes) / baseline_s, bytes, baseline, rate / baseline);
     std::fflush(stdout);
   }
   if (!io::remove_tree(path).ok()) std::_Exit(1);

@@ -30,10 +30,10 @@ std::vector<QueueId> queues_in_frames(std::string_view payload) {
   return {queues.begin(), queues.end()};
 }
 
-Status walk_journal(io::Disk&, const std::vector<SegmentFile>& files, uint32_t segment_min,
-                    const std::function<Status(const WalkedBlock&)>& visit,
-                    const std::function<void(const std::string&, uint64_t, std::string,
-                                             std::string_view)>& gap) {
+Status walk_journal(
+    io::Disk&, const std::vector<SegmentFile>& files, uint32_t segment_min,
+    const std::function<Status(const WalkedBlock&)>& visit,
+    const std::function<void(const std::string&, uint64_t, std::string, std::string_view)>& gap) {
   std::map<uint32_t, const SegmentFile*> segments;
   io::AlignedBuffer page(kPageBytes);
   for (const SegmentFile& file : files) {
@@ -57,14 +57,17 @@ Status walk_journal(io::Disk&, const std::vector<SegmentFile>& files, uint32_t s
       const char* block = whole.data() + at;
       const BlockState state = check_block(block, file->bytes - at, kJournalMagic, &header);
       const bool is_ours = state != BlockState::kNoHeader && state != BlockState::kTornHeader &&
-                           header.segment == segment && (expected == 0 || header.sequence >= expected);
+                           header.segment == segment &&
+                           (expected == 0 || header.sequence >= expected);
       if (!is_ours) {
         at += kPageBytes;
         continue;
       }
       if (expected != 0 && header.sequence > expected) {
-        gap(name, at, "blocks " + std::to_string(expected) + " to " +
-                          std::to_string(header.sequence - 1) + " are missing before this place", {});
+        gap(name, at,
+            "blocks " + std::to_string(expected) + " to " + std::to_string(header.sequence - 1) +
+                " are missing before this place",
+            {});
       }
       const uint64_t padded = pad_page(sizeof header + uint64_t{header.payload_bytes});
       const std::string_view payload(

@@ -1,5 +1,5 @@
-// All blocks of the journal's files that can be read, in order, whatever is between them: for looking
-// at a damaged store. A start never uses this. Thread: one.
+// All blocks of the journal's files that can be read, in order, whatever is between them: for
+// looking at a damaged store. A start never uses this. Thread: one.
 #pragma once
 #include <functional>
 #include <string>

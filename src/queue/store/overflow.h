@@ -1,6 +1,6 @@
-// Bodies of non-persistent messages that the memory budget has no room for, in files without a name:
-// gone when the process ends, as such messages are. Nothing here is durable or checksummed against
-// crashes; a checksum guards against a disk that returns something else.
+// Bodies of non-persistent messages that the memory budget has no room for, in files without a
+// name: gone when the process ends, as such messages are. Nothing here is durable or checksummed
+// against crashes; a checksum guards against a disk that returns something else.
 //
 // Space is taken from extents that are freed whole: a file of `extent_bytes` at a time, reused when
 // everything in it is freed.

@@ -213,7 +213,7 @@ void StoreState::apply_content(const UnitView& unit, const EntryPlace& place, Po
   }
 }
 
-void StoreState::prepare(const UnitView& unit, const EntryPlace& place, Position block,
+bool StoreState::prepare(const UnitView& unit, const EntryPlace& place, Position block,
                          std::vector<Location>* out) {
   PreparedUnit entry;
   entry.unit = OwnedUnit(unit.to_unit(), false);
@@ -232,12 +232,16 @@ void StoreState::prepare(const UnitView& unit, const EntryPlace& place, Position
   const auto found = prepared.find(unit.xid());
   if (found != prepared.end()) {  // written again by the checkpoint
     PreparedUnit& old = found->second;
-    MS_CHECK(old.puts.size() == entry.puts.size() && old.records.size() == entry.records.size());
+    if (!unit.is_relogged() || old.puts.size() != entry.puts.size() ||
+        old.records.size() != entry.records.size()) {
+      return false;
+    }
     for (size_t i = 0; i < old.puts.size(); ++i) forward(old.puts[i], entry.puts[i]);
     for (size_t i = 0; i < old.records.size(); ++i) forward(old.records[i], entry.records[i]);
     prepared.erase(found);
   }
   prepared.emplace(std::string(unit.xid()), std::move(entry));
+  return true;
 }
 
 // The content counts from now on.
@@ -315,8 +319,7 @@ bool StoreState::apply(const UnitView& unit, const EntryPlace& place, Position b
       });
       break;
     case RedoKind::kPrepare:
-      prepare(unit, place, block, out);
-      return true;
+      return prepare(unit, place, block, out);
     case RedoKind::kCommitPrepared:
     case RedoKind::kRollbackPrepared:
       is_possible = settle(unit, block, out);

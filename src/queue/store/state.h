@@ -118,7 +118,7 @@ class StoreState {
   bool settle_unknown(const UnitView& unit, Position block);
   void clear_queue(QueueId queue, Sequence upto, bool is_deleted, Position block);
   void apply_content(const UnitView& unit, const EntryPlace& place, Position block);
-  void prepare(const UnitView& unit, const EntryPlace& place, Position block,
+  bool prepare(const UnitView& unit, const EntryPlace& place, Position block,
                std::vector<Location>* out);
   bool settle(const UnitView& unit, Position block, std::vector<Location>* out);
   void unhold(Location location, Sequence sequence);

@@ -129,7 +129,7 @@ TEST_CASE("store damage: spill and checkpoint files, by bit, page, cut and swap"
         CAPTURE(kind);
         CAPTURE(file);
         const std::string before = disk.content(file);
-        if (kind == "bit") disk.flip_bit(file, folder == "spill" ? 4096 + 200 : 70, 5);
+        if (kind == "bit") disk.flip_bit(file, folder == "spill" ? 4096 + 70 : 70, 5);
         if (kind == "zero") disk.zero_page(file, folder == "spill" ? 4096 : 0);
         if (kind == "cut") disk.truncate(file, folder == "spill" ? 4096 : 0);
         if (kind == "swap" && before.size() >= 3 * 4096) disk.swap_pages(file, 4096, 2 * 4096);
@@ -245,6 +245,40 @@ TEST_CASE("store damage: what a cold read gets wrong is an error, not another bo
   CHECK(errors >= 4);  // a bit may flip beside the message
 }
 
+TEST_CASE("store damage: salvage copies what is left and lists what is lost") {
+  io::SimDisk disk(10), other(11);
+  StoreRig rig(disk, 10);
+  fill_store(rig);
+  for (int i = 0; i < 30; ++i) rig.random_step();
+  rig.run();
+  rig.drop(false);
+  base::SimScheduler sim(1);
+  base::SimWorkerFactory workers(sim);
+  const StoreEnvironment to{other, sim.clock(), sim.random(), workers};
+  SalvageReport report = std::move(salvage_store(disk, to, small_store_options())).take_value();
+  for (const StoreFinding& f : report.lost) INFO(f.describe());
+  CHECK(report.lost.empty());
+  StoreRig copy(other, 12);
+  REQUIRE_MESSAGE(copy.open(), copy.open_error);
+  copy.image = rig.image;
+  copy.content.highest = rig.image.highest;  // may be lower where messages were got
+  CHECK(copy.check() == "");
+  CHECK_FALSE(salvage_store(disk, to, small_store_options()).ok());  // not into a store
+
+  const std::string spilled = file_of_kind(disk, "spill", 0);
+  disk.flip_bit(spilled, 4096 + 70);
+  io::SimDisk third(13);
+  report = std::move(salvage_store(disk, {third, sim.clock(), sim.random(), workers},
+                                   small_store_options()))
+               .take_value();
+  REQUIRE(report.lost.size() >= 1);
+  CHECK(report.lost[0].file == spilled);
+  CHECK(report.lost[0].offset == 4096);
+  StoreRig rest(third, 14);
+  REQUIRE_MESSAGE(rest.open(), rest.open_error);
+  CHECK(rest.content.messages.size() < copy.content.messages.size());
+}
+
 TEST_CASE("overflow: bodies come back, space is bounded and returns") {
   io::SimDisk disk(9);
   Overflow overflow(disk, 100'000, 20'000);
@@ -291,11 +325,11 @@ TEST_CASE("journal store: the same code on threads and a real directory") {
     Listener listener;
     StoreContent content;
     ContentHandler handler(content);
-    auto store = std::move(JournalStore::open(options,
-                                              {*disk, base::system_clock(),
-                                               base::system_random(), workers},
-                                              listener, handler))
-                     .take_value();
+    auto store =
+        std::move(JournalStore::open(options,
+                                     {*disk, base::system_clock(), base::system_random(), workers},
+                                     listener, handler))
+            .take_value();
     CHECK(content.messages.size() == static_cast<size_t>(round) * 50);
     for (int i = 0; i < 50 && round == 0; ++i) {
       const std::string body(2000, static_cast<char>('a' + i % 26));

@@ -67,7 +67,8 @@ TEST_CASE("store scenario 2: exactly one spill file, kill, start (ARTEMIS-2092)"
   CHECK(s.rig.depth(1) == 20);
 }
 
-TEST_CASE("store scenario 3: a tail cut in the middle of a record, then more writes (ARTEMIS-2425)") {
+TEST_CASE(
+    "store scenario 3: a tail cut in the middle of a record, then more writes (ARTEMIS-2425)") {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     CAPTURE(seed);
     Scenario s(seed);
@@ -181,7 +182,8 @@ TEST_CASE("store scenario 13: prepare, many checkpoints, commit, start (AMQ-7067
   CHECK(s.rig.content.messages.size() == 13);
 }
 
-TEST_CASE("store scenarios 14 and 29: what was consumed stays so after rewriting (AMQ-8201, NATS-7384)") {
+TEST_CASE(
+    "store scenarios 14 and 29: what was consumed stays so after rewriting (AMQ-8201, NATS-7384)") {
   Scenario s(14);
   put_some(s.rig, 1, 60);
   checkpoint(s.rig, 2);
@@ -222,7 +224,8 @@ TEST_CASE("store scenario 17: a unit of 100,000 puts, killed right after its com
   ContentHandler handler(content);
   base::SimScheduler sim(1);
   base::SimWorkerFactory workers(sim);
-  auto store = JournalStore::open(options, {disk, sim.clock(), sim.random(), workers}, rig, handler);
+  auto store =
+      JournalStore::open(options, {disk, sim.clock(), sim.random(), workers}, rig, handler);
   REQUIRE(store.ok());
   CHECK(content.messages.size() == 100'000);
   CHECK(content.order_error == "");
@@ -239,7 +242,8 @@ TEST_CASE("store scenario 20: a start with prepared units loses no other message
   CHECK(s.rig.content.messages.size() == 25);
 }
 
-TEST_CASE("store scenario 21: a last record that is cut at every length, across files (QPID-5473)") {
+TEST_CASE(
+    "store scenario 21: a last record that is cut at every length, across files (QPID-5473)") {
   for (int pages = 0; pages <= 3; ++pages) {
     for (int fill = 0; fill < 6; ++fill) {
       CAPTURE(pages);
@@ -311,7 +315,9 @@ TEST_CASE("store scenario 28: killed during the start, 500 times (NATS-4195)") {
   CHECK(s.rig.depth(1) == 12);
 }
 
-TEST_CASE("store scenario 30: killed while a queue is cleared: old or empty, never sequence 0 (NATS-7676)") {
+TEST_CASE(
+    "store scenario 30: killed while a queue is cleared: old or empty, never sequence 0 "
+    "(NATS-7676)") {
   for (uint64_t n = 1; n <= 20; ++n) {
     CAPTURE(n);
     Scenario s(n);
