@@ -2,10 +2,12 @@
 PYTHON ?= /usr/bin/python3
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
+SEEDS ?= 1000000
+START ?= 1
 
 export PYTHON JOBS FUZZ_SECONDS
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-build setup-test setup-lint setup-bench build demo test lint format fuzz bench soak docs clean
+.PHONY: help setup setup-build setup-test setup-lint setup-bench build demo test lint format fuzz bench soak simulate sabotage docs clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -37,6 +39,14 @@ fuzz: setup-build setup-bench  ## Run every fuzz target for FUZZ_SECONDS (60) ea
 
 soak: setup-build  ## Redeploy 1,000 times under load: nothing is lost, nothing leaks
 	@tools/soak.sh
+
+simulate: setup-build  ## Run SEEDS (1,000,000) simulated lives of a queue manager from START (1) on
+	@test -f build/debug/build.ninja || cmake --preset debug
+	@ninja -C build/debug -j$(JOBS) queue_proof
+	@build/debug/queue_proof simulate --seeds $(SEEDS) --start $(START)
+
+sabotage: setup-build setup-test  ## Break each promise of the queue store and prove that the tests notice
+	@tools/sabotage.sh
 
 bench: setup-build setup-bench  ## Build and run the benchmarks
 	@tools/bench.sh

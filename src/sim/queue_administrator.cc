@@ -120,8 +120,7 @@ void QueueAdministrator::clear(const std::string& name, bool deletes) {
     });
   }
   const std::string unit = scene_.oracle.new_unit("clear");
-  note((deletes ? "delete " : "clear ") + name + " " + unit + " of " +
-       std::to_string(keys.size()));
+  note((deletes ? "delete " : "clear ") + name + " " + unit + " of " + std::to_string(keys.size()));
   // Only when it is accepted does it count as a unit that took them.
   struct Progress {
     bool has_ended = false, is_ok = false, is_recorded = false;

@@ -42,6 +42,7 @@ void QueueClient::lost() {
   }
   unanswered_get_.clear();
   unit_.clear();
+  is_in_branch_ = false;
   handles_.clear();
   connection_ = nullptr;
   is_calling_ = false;
@@ -105,6 +106,10 @@ std::string QueueClient::unit() {
 
 void QueueClient::step() {
   if (connection_ == nullptr || scene_.is_closing) return;
+  if (scene_.swarm.has_xa && !is_in_branch_ && scene_.one_in(8)) {
+    if (!scene_.in_doubt.empty() && scene_.one_in(2)) return decide();
+    if (unit_.empty()) return prepare();
+  }
   const uint64_t dice = scene_.up_to(100);
   const uint64_t puts = scene_.swarm.has_deep ? 52 : 38;
   if (dice < puts) return scene_.swarm.has_groups && scene_.one_in(4) ? put_group() : put();

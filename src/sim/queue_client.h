@@ -17,8 +17,9 @@ struct QueueScene {
   QueueNode& node;
   QueueOracle& oracle;
   const QueueSwarm& swarm;
-  base::Random& random;  // not the scheduler's: a fault does not change what clients mean to do
+  base::Random& random;     // not the scheduler's: a fault does not change what clients mean to do
   bool is_closing = false;  // clients begin nothing new
+  std::vector<std::string> in_doubt;  // branches that nobody is deciding
 
   uint64_t up_to(uint64_t n) { return random.next_u64() % n; }
   bool one_in(uint64_t n) { return up_to(n) == 0; }
@@ -54,12 +55,16 @@ class QueueClient {
   void put_group();
   void get();
   void browse();
+  void prepare();
+  void decide();
+  // Runs a call of XA; `then` gets its code, unless the queue manager broke.
+  template <typename Call>
+  void xa_call(Call&& call, std::function<void(int32_t)> then);
   void commit();
   void back();
   void leave();
   void close_handles();
-  void got(const queue::GetCall& call, const std::string& queue, bool in_unit,
-           bool is_selective);
+  void got(const queue::GetCall& call, const std::string& queue, bool in_unit, bool is_selective);
   std::string unit();
   std::string stream(bool in_unit) const { return name_ + (in_unit ? ".s" : ".n"); }
   void note(const std::string& text) { scene_.oracle.note(name_ + " " + text); }
@@ -70,6 +75,7 @@ class QueueClient {
   std::shared_ptr<queue::Connection> connection_;
   std::map<std::string, queue::Hobj> handles_;
   std::string unit_;  // that is open; empty: none
+  bool is_in_branch_ = false;
   bool is_calling_ = false;
   std::string unanswered_get_;  // the queue of a get outside syncpoint that is under way
 };

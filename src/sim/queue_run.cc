@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "queue/core/definitions.h"
+#include "queue/core/xa.h"
 #include "sim/message_text.h"
 #include "sim/queue_client.h"
 
@@ -73,6 +74,11 @@ class QueueRun {
       node_.power_cut();
     }
     for (int i = 1; i <= swarm_.queues; ++i) look_at_definition("Q" + std::to_string(i));
+    scene_.in_doubt.clear();
+    for (std::string& branch : node_.manager().branches().recover()) {
+      oracle_.note("in doubt: " + branch);
+      scene_.in_doubt.push_back(std::move(branch));
+    }
     if (node_.manager().find_queue(kBackoutQueue) == nullptr) {
       node_.manager().define_local(kBackoutQueue, {});
     }
@@ -82,8 +88,9 @@ class QueueRun {
   void look_at_definition(const std::string& queue) {
     auto& admin = node_.manager().admin();
     auto found = admin.catalogue().find(queue::objects::ObjectFamily::kQueue, queue);
-    oracle_.definition_found(
-        queue, found == nullptr ? "" : found->text(queue::objects::Attr::kDescr));
+    oracle_.definition_found(queue,
+                             found == nullptr ? "" : found->text(queue::objects::Attr::kDescr));
+    oracle_.note(queue + " has " + std::to_string(node_.depth(queue)));
     if (found != nullptr) return;
     const std::string version = oracle_.new_unit("version");
     const size_t change = oracle_.definition_asked(queue, version);
@@ -104,11 +111,16 @@ class QueueRun {
                                                   : Ending::kPowerCut;
     if (!swarm_.stops_clean_only && scene_.one_in(2)) {
       ending_ = Ending::kPowerCut;
-      node_.disk.crash_at(1 + scene_.up_to(3 * static_cast<uint64_t>(swarm_.calls_max)));
+      const uint64_t n = 1 + scene_.up_to(3 * static_cast<uint64_t>(swarm_.calls_max));
+      node_.disk.crash_at(n);
+      oracle_.note("the power will go within " + std::to_string(n) + " operations");
     } else if (swarm_.has_io_faults) {
       constexpr io::SimFault kFaults[] = {io::SimFault::kEio, io::SimFault::kEnospc,
                                           io::SimFault::kShortWrite};
-      node_.disk.fail_at(1 + scene_.up_to(swarm_.calls_max), kFaults[scene_.up_to(3)]);
+      const uint64_t n = 1 + scene_.up_to(swarm_.calls_max), kind = scene_.up_to(3);
+      node_.disk.fail_at(n, kFaults[kind]);
+      oracle_.note("fault " + std::to_string(kind) + " within " + std::to_string(n) +
+                   " operations");
     }
     size_t events = 0;
     while (oracle_.calls < calls_end && !node_.has_failed && events < kEventsMax) {
@@ -183,9 +195,12 @@ class QueueRun {
       entry.kind = Kind::kDepth;
       entry.at_ns = node_.now_ns();
       entry.queue = queue;
-      entry.number = node_.depth(queue);
+      entry.number = node_.depth(queue) - in_doubt_on(queue);
       oracle_.ledger.add(entry);
       oracle_.note("left on " + queue + ": " + std::to_string(browsed));
+    }
+    for (const std::string& branch : node_.manager().branches().recover()) {
+      oracle_.add(Kind::kInDoubt, branch);
     }
     LedgerOptions options;
     options.side_queues = {kBackoutQueue};
@@ -197,6 +212,10 @@ class QueueRun {
     result_.gets = verdict.gets;
     result_.left = verdict.left;
     result_.crashes = verdict.crashes;
+    for (const std::string& branch : node_.manager().branches().recover()) {
+      if (connection->xa_rollback(branch) < 0 && !node_.is_up()) break;
+    }
+    node_.sim.run_ready(kEventsMax);
     for (const std::string& queue : queues) {
       walk(*connection, queue, gmo::kNoSyncpoint, Kind::kGot);
       if (const uint32_t depth = node_.depth(queue); depth != 0) {
@@ -210,6 +229,18 @@ class QueueRun {
     connection->abandon();
     connection = nullptr;
     if (!node_.stop() && !swarm_.has_little_disk) oracle_.violation("stop: " + node_.error);
+  }
+
+  // What a depth counts and a browse does not see.
+  uint32_t in_doubt_on(const std::string& name) {
+    queue::QueueRef queue = node_.manager().find_queue(name);
+    if (queue == nullptr) return 0;
+    std::lock_guard lock(queue->mutex());
+    uint32_t count = queue->uncommitted_puts();
+    queue->index().for_each([&](queue::Slot, queue::Entry& entry) {
+      count += entry.state == queue::EntryState::kLocked;
+    });
+    return count;
   }
 
   void enable(const std::string& queue) {

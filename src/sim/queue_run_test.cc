@@ -1,7 +1,7 @@
 // Single seeds; the many are run by queue_proof (tests/crash).
-#include <doctest/doctest.h>
-
 #include "sim/queue_run.h"
+
+#include <doctest/doctest.h>
 
 namespace millstream::sim {
 namespace {

@@ -14,12 +14,11 @@ QueueSwarm::QueueSwarm(base::Random& random) {
   has_units = !one_in(5);
   has_plain = !has_units || !one_in(4);
   for (bool* feature : {&has_non_persistent, &has_priorities, &has_expiry, &has_waits,
-                        &has_selective, &has_browse, &has_checkpoints, &has_pauses,
-                        &has_leaving}) {
+                        &has_selective, &has_browse, &has_checkpoints, &has_pauses, &has_leaving}) {
     *feature = one_in(2);
   }
-  for (bool* feature : {&has_groups, &has_delay, &has_big, &has_deep, &has_poison,
-                        &has_truncation, &has_admin, &crashes_at_start}) {
+  for (bool* feature : {&has_groups, &has_delay, &has_big, &has_deep, &has_poison, &has_truncation,
+                        &has_admin, &crashes_at_start, &has_xa}) {
     *feature = one_in(3);
   }
   has_little_memory = one_in(6);
@@ -50,6 +49,7 @@ std::string QueueSwarm::describe() const {
       {has_admin, "admin"},
       {has_checkpoints, "checkpoints"},
       {has_pauses, "pauses"},
+      {has_xa, "XA"},
       {has_leaving, "leaving"},
       {has_little_memory, "little memory"},
       {has_little_disk, "little disk"},

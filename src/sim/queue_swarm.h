@@ -14,8 +14,8 @@ struct QueueSwarm {
 
   int clients = 1;
   int queues = 1;
-  int episodes = 1;     // between starts
-  int calls_max = 100;  // of an episode
+  int episodes = 1;                           // between starts
+  int calls_max = 100;                        // of an episode
   bool has_units = false, has_plain = false;  // in and outside syncpoint; one at least
   bool has_non_persistent = false;
   bool has_priorities = false;
@@ -25,13 +25,14 @@ struct QueueSwarm {
   bool has_groups = false;
   bool has_browse = false;
   bool has_delay = false;
-  bool has_big = false;    // above the chunk size
-  bool has_deep = false;   // producers outweigh consumers
+  bool has_big = false;   // above the chunk size
+  bool has_deep = false;  // producers outweigh consumers
   bool has_poison = false;
   bool has_truncation = false;
   bool has_admin = false;  // define, delete, clear, alter
   bool has_checkpoints = false;
   bool has_pauses = false;
+  bool has_xa = false;
   bool has_leaving = false;  // clients that disconnect or break
   bool has_little_memory = false;
   bool has_little_disk = false;

@@ -3,6 +3,8 @@
 // and the seed that it died in is named.
 //
 //   queue_proof simulate [--seeds N] [--start N] [--jobs N] [--quick-stop]
+//   queue_proof exhaustive [--length N] [--jobs N] [--quick-stop]
+//   queue_proof quick          what make test runs: both, 3,000 seeds and length 3
 //   queue_proof seed N         one seed with its whole trace
 //
 // The last line is "N passed, N failed". Exit 1 when something failed.
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "sim/queue_exhaustive.h"
 #include "sim/queue_run.h"
 
 namespace millstream::sim {
@@ -28,8 +31,9 @@ namespace {
 
 struct ProofArguments {
   std::string mode;
-  uint64_t seeds = 2000, start = 1;
+  uint64_t seeds = 3000, start = 1;
   int jobs = 0;
+  int length = 3;
   bool stops_at_first = false;
 };
 
@@ -46,6 +50,27 @@ int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
+}
+
+// Sequences are counted as seeds are, from 0.
+void run_sequences(ProofShared& shared, const ProofArguments& arguments, int job) {
+  std::vector<SmallOp> sequence;
+  for (;;) {
+    if (arguments.stops_at_first && shared.failed.load() > 0) return;
+    const uint64_t n = shared.next.fetch_add(1);
+    if (!small_sequence(n, arguments.length, &sequence)) return;
+    shared.working_on[job] = n + 1;
+    SmallResult result = run_small_sequence(sequence, n + 1);
+    shared.working_on[job] = 0;
+    shared.starts += result.runs;
+    if (result.violations.empty()) {
+      ++shared.passed;
+      continue;
+    }
+    if (++shared.failed > 20) continue;
+    for (const std::string& violation : result.violations) std::printf("%s\n", violation.c_str());
+    std::fflush(stdout);
+  }
 }
 
 void run_seeds(ProofShared& shared, const ProofArguments& arguments, int job) {
@@ -77,6 +102,15 @@ void run_seeds(ProofShared& shared, const ProofArguments& arguments, int job) {
 
 void print_progress(const ProofShared& shared, const ProofArguments& arguments, int64_t begin) {
   const uint64_t done = shared.passed + shared.failed;
+  if (arguments.mode == "exhaustive") {
+    std::printf("%llu sequences, %llu failed, %llu crashes, %lld s\n",
+                static_cast<unsigned long long>(done),
+                static_cast<unsigned long long>(shared.failed.load()),
+                static_cast<unsigned long long>(shared.starts.load()),
+                static_cast<long long>((now_ms() - begin) / 1000));
+    std::fflush(stdout);
+    return;
+  }
   std::printf("%llu of %llu seeds, %llu failed, %llu starts, %llu calls, %lld s\n",
               static_cast<unsigned long long>(done),
               static_cast<unsigned long long>(arguments.seeds),
@@ -87,9 +121,10 @@ void print_progress(const ProofShared& shared, const ProofArguments& arguments, 
   std::fflush(stdout);
 }
 
-int simulate(const ProofArguments& arguments) {
-  void* memory = mmap(nullptr, sizeof(ProofShared), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+// Adds what passed and failed to the sums; 0 when nothing failed.
+int run_processes(const ProofArguments& arguments, uint64_t* passed, uint64_t* all_failed) {
+  void* memory =
+      mmap(nullptr, sizeof(ProofShared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return 2;
   auto* shared = new (memory) ProofShared;
   const int64_t begin = now_ms();
@@ -98,7 +133,11 @@ int simulate(const ProofArguments& arguments) {
     std::fflush(stdout);
     children[job] = fork();
     if (children[job] != 0) return;
-    run_seeds(*shared, arguments, static_cast<int>(job));
+    if (arguments.mode == "exhaustive") {
+      run_sequences(*shared, arguments, static_cast<int>(job));
+    } else {
+      run_seeds(*shared, arguments, static_cast<int>(job));
+    }
     std::fflush(stdout);
     _exit(0);
   };
@@ -131,9 +170,24 @@ int simulate(const ProofArguments& arguments) {
     }
   }
   print_progress(*shared, arguments, begin);
-  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(shared->passed.load()),
-              static_cast<unsigned long long>(shared->failed.load()));
-  return shared->failed == 0 && shared->passed > 0 ? 0 : 1;
+  *passed += shared->passed;
+  *all_failed += shared->failed;
+  const bool is_ok = shared->failed == 0 && shared->passed > 0;
+  munmap(memory, sizeof(ProofShared));
+  return is_ok ? 0 : 1;
+}
+
+int run_modes(ProofArguments arguments, const std::vector<const char*>& modes) {
+  uint64_t passed = 0, failed = 0;
+  int status = 0;
+  for (const char* mode : modes) {
+    arguments.mode = mode;
+    status |= run_processes(arguments, &passed, &failed);
+    if (status != 0 && arguments.stops_at_first) break;
+  }
+  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(passed),
+              static_cast<unsigned long long>(failed));
+  return status;
 }
 
 int one_seed(uint64_t seed) {
@@ -156,6 +210,8 @@ int proof_main(int argc, char** argv) {
       arguments.start = number();
     } else if (name == "--jobs") {
       arguments.jobs = static_cast<int>(number());
+    } else if (name == "--length") {
+      arguments.length = static_cast<int>(number());
     } else if (name == "--quick-stop") {
       arguments.stops_at_first = true;
     } else if (arguments.mode == "seed") {
@@ -167,9 +223,13 @@ int proof_main(int argc, char** argv) {
   }
   if (arguments.jobs <= 0) arguments.jobs = static_cast<int>(std::thread::hardware_concurrency());
   if (arguments.jobs > ProofShared::kJobsMax) arguments.jobs = ProofShared::kJobsMax;
-  if (arguments.mode == "simulate") return simulate(arguments);
+  if (arguments.mode == "simulate") return run_modes(arguments, {"simulate"});
+  if (arguments.mode == "exhaustive") return run_modes(arguments, {"exhaustive"});
+  if (arguments.mode == "quick") return run_modes(arguments, {"simulate", "exhaustive"});
   if (arguments.mode == "seed") return one_seed(arguments.start);
-  std::fprintf(stderr, "usage: queue_proof simulate [--seeds N] [--start N] [--jobs N] | seed N\n");
+  std::fprintf(
+      stderr,
+      "usage: queue_proof simulate|exhaustive|quick [--seeds N] [--start N] [--jobs N] | seed N\n");
   return 2;
 }
 
