@@ -13,6 +13,7 @@
 #include "server/activity_conf.h"
 #include "server/admin_routes.h"
 #include "server/errors_gen.h"
+#include "server/queue_metrics.h"
 #include "sql/data_source.h"
 
 namespace millstream::server {
@@ -164,7 +165,10 @@ Status Server::observe_flows(const ServerOptions& options, const ServerConf& con
   hub.version = MS_VERSION;
   hub.work_folder = host_->work_folder();
   hub.statistics_file = options.statistics_file;
-  hub_.metrics().add([this](base::MetricWriter& writer) { collect_http_metrics(writer); });
+  hub_.metrics().add([this](base::MetricWriter& writer) {
+    collect_http_metrics(writer);
+    if (queue_managers_) collect_queue_metrics(*queue_managers_, writer);
+  });
   return hub_.configure(std::move(hub));
 }
 

@@ -8,6 +8,7 @@
 #include "base/credential_crypto.h"
 #include "http/request.h"
 #include "net/awaiter.h"
+#include "net/reactor.h"
 
 namespace millstream::admin {
 namespace {
@@ -123,7 +124,8 @@ std::optional<AdminReply> RestSessions::authenticate(const AdminRequest& request
   } else if (const std::string_view token = token_of(request); !token.empty()) {
     std::lock_guard lock(mutex_);
     const auto session = sessions_.find(token);
-    if (session == sessions_.end() || session->second.until_ms <= now_ms()) {
+    if (session == sessions_.end() || session->second.until_ms <= now_ms() ||
+        session->second.stamp != access_.user_stamp(session->second.user)) {
       if (session != sessions_.end()) sessions_.erase(session);
       return not_authenticated(mqwb::kBadToken, "The token of the cookie is not valid any more.");
     }
@@ -149,6 +151,7 @@ std::string RestSessions::begin_session(std::string user) {
     token += kDigits[static_cast<uint8_t>(c) >> 4];
     token += kDigits[static_cast<uint8_t>(c) & 15];
   }
+  std::shared_ptr<const void> stamp = access_.user_stamp(user);
   std::lock_guard lock(mutex_);
   if (sessions_.size() >= kSessionsMax) {
     std::erase_if(sessions_, [&](const auto& s) { return s.second.until_ms <= now_ms(); });
@@ -158,7 +161,7 @@ std::string RestSessions::begin_session(std::string user) {
         sessions_.begin(), sessions_.end(),
         [](const auto& a, const auto& b) { return a.second.until_ms < b.second.until_ms; }));
   }
-  sessions_[token] = {std::move(user), now_ms() + kSessionMs};
+  sessions_[token] = {std::move(user), std::move(stamp), now_ms() + kSessionMs};
   return token;
 }
 

@@ -43,6 +43,7 @@ class RestSessions {
  private:
   struct Session {
     std::string user;
+    std::shared_ptr<const void> stamp;  // of the user; shared with the table of users
     int64_t until_ms = 0;
   };
   std::optional<AdminReply> check_password(const AdminRequest& request, std::string user,
