@@ -97,6 +97,8 @@ class Family:
 
 def load(root):
     folder = root / "src/queue/objects/records"
+    if not folder.is_dir():
+        return {}, []
     enums = yaml.safe_load((folder / "enums.yaml").read_text(encoding="utf-8"))
     families = [Family(yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")), f"{name}.yaml", enums)
                 for name in FAMILIES]
@@ -335,9 +337,9 @@ def describe(root):
 
 
 def generate(root):
-    if not (root / "src/queue/objects/records").exists():
-        return {}
     enums, families = load(root)
+    if not families:
+        return {}
     folder = root / "src/queue/objects"
     return {folder / "attributes_gen.h": header(enums, families), folder / "attributes_gen.cc": source(enums, families),
             root / "docs/reference/mqsc-objects.md": page(families)}
