@@ -33,8 +33,8 @@ struct BuildOptions {
   const flow::Services* services = nullptr;  // of the process; never null
   // Null: there are none. Shared with the applications, which keep those they were built with.
   std::shared_ptr<nodes::common::Policies> policies;
-  bool checks_unused_subflows = false;       // for `check`: build also what no flow refers to
-  std::set<std::string> reported;            // places with a diagnostic, kept by the builder
+  bool checks_unused_subflows = false;  // for `check`: build also what no flow refers to
+  std::set<std::string> reported;       // places with a diagnostic, kept by the builder
   // Asked between two files and two flows; true: nobody wants the result any more.
   std::function<bool()> is_cancelled;
 };

@@ -6,7 +6,7 @@
 #include "base/sim_executor.h"
 #include "base/thread_worker.h"
 
-using namespace millstream;
+namespace millstream {
 
 TEST_CASE("worker: a thread loses no wake-up and repeats a step that has more to do") {
   base::ThreadWorkerFactory factory;
@@ -81,3 +81,5 @@ TEST_CASE("worker: the virtual clock moves to the next timer only when nothing i
   worker.reset();
   CHECK(sim.run() == 0);
 }
+
+}  // namespace millstream

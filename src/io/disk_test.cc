@@ -12,7 +12,7 @@
 #include "io/posix_disk.h"
 #include "io/sim_disk.h"
 
-using namespace millstream;
+namespace millstream {
 
 namespace {
 io::AlignedBuffer disk_page(char fill, size_t pages = 1) {
@@ -164,3 +164,5 @@ TEST_CASE("sim disk: faults, room, damage") {
   disk.truncate("f", 4096);
   CHECK(disk.content("f").size() == 4096);
 }
+
+}  // namespace millstream
