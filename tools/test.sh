@@ -131,14 +131,15 @@ sanitizer() {
 
 lane_asan() {
   export ASAN_OPTIONS=detect_stack_use_after_return=0:strict_string_checks=1
-  sanitizer asan base text io value format http tree mqi model query parsers esql flow nodes ace &&
+  sanitizer asan base text io net value format http tree mqi model query queue parsers esql flow sql nodes ace \
+    sim admin observe server flowtest cli &&
     build/asan/millstream test tests/esql tests/flow &&
     MILLSTREAM=$PWD/build/asan/millstream "$PYTHON" -B tests/http/run.py
 }
 
 lane_tsan() {
   export TSAN_OPTIONS=halt_on_error=1
-  sanitizer tsan net flow http nodes &&
+  sanitizer tsan base io net http queue flow sql nodes sim admin observe server flowtest &&
     MILLSTREAM=$PWD/build/tsan/millstream "$PYTHON" -B tests/http/run.py
 }
 
