@@ -37,7 +37,7 @@ format: setup-lint  ## Format the C++ sources
 fuzz: setup-build setup-bench  ## Run every fuzz target for FUZZ_SECONDS (60) each
 	@tools/fuzz.sh
 
-soak: setup-build  ## Redeploy 1,000 times under load: nothing is lost, nothing leaks
+soak: setup-build  ## Redeploy 1,000 times under load and kill a queue manager 1,000 times: nothing is lost, nothing leaks
 	@tools/soak.sh
 
 simulate: setup-build  ## Run SEEDS (1,000,000) simulated lives of a queue manager from START (1) on
