@@ -40,6 +40,12 @@ Slot Queue::publish(const Entry& entry, const GroupPlace* place, Effects& effect
   return slot;
 }
 
+void Queue::recover(const Entry& entry) {
+  (void)index_.insert(entry);
+  if (entry.expires_gmt_ms != 0) ++expiring;
+  if ((entry.flags & kEntryOtherCid) != 0) ++other_cids;
+}
+
 void Queue::release(Slot slot, Effects& effects) {
   index_.unlock(slot);
   offer(slot, effects);

@@ -110,6 +110,8 @@ class Queue : public std::enable_shared_from_this<Queue> {
   Sequence last_sequence() const { return last_sequence_; }
   // Makes a message visible: to the oldest waiter that wants it, else to all.
   Slot publish(const Entry& entry, const GroupPlace* place, Effects& effects);
+  // At a start: offered to nobody; one that has expired meanwhile is left to the first sweep.
+  void recover(const Entry& entry);
   // A locked one is available again, at its place.
   void release(Slot slot, Effects& effects);
   // For waiters, after settings or places have changed.

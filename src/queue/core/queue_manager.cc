@@ -375,8 +375,7 @@ Status QueueManager::message(QueueId id, const IndexEntry& index, Location locat
     recovered_expiry_ms_ = entry.expires_gmt_ms;
   }
   std::lock_guard lock(queue->mutex());
-  Effects effects;
-  queue->publish(entry, nullptr, effects);
+  queue->recover(entry);
   return {};
 }
 
