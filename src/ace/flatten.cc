@@ -4,7 +4,7 @@
 #include <map>
 
 #include "ace/errors_gen.h"
-#include "base/ascii.h"
+#include "base/percent.h"
 
 namespace millstream::ace {
 namespace {
@@ -15,29 +15,14 @@ std::string_view strip(std::string_view s, std::string_view prefix) {
   return s.substr(0, prefix.size()) == prefix ? s.substr(prefix.size()) : s;
 }
 
-std::string percent_decoded(std::string_view s) {
-  std::string out;
-  for (size_t i = 0; i < s.size(); ++i) {
-    if (s[i] == '%' && i + 2 < s.size() && base::hex_digit_value(s[i + 1]) >= 0 &&
-        base::hex_digit_value(s[i + 2]) >= 0) {
-      out +=
-          static_cast<char>(base::hex_digit_value(s[i + 1]) * 16 + base::hex_digit_value(s[i + 2]));
-      i += 2;
-    } else {
-      out += s[i];
-    }
-  }
-  return out;
-}
-
 // The Input or Output node of a subflow that a terminal name stands for: its xmi:id as written or
 // URL-decoded, with or without the InTerminal./OutTerminal. prefix, else its display name.
 const FlowFileNode* find_terminal(const FlowFile& subflow, std::string_view terminal,
                                   std::string_view type, std::string_view prefix) {
-  const std::string decoded = percent_decoded(terminal);
+  const std::string decoded = base::percent_decode(terminal);
   for (const FlowFileNode& n : subflow.nodes) {
     if (n.type != type) continue;
-    if (n.id == terminal || n.id == decoded || percent_decoded(n.id) == decoded) return &n;
+    if (n.id == terminal || n.id == decoded || base::percent_decode(n.id) == decoded) return &n;
   }
   const std::string_view bare = strip(decoded, prefix);
   for (const FlowFileNode& n : subflow.nodes) {

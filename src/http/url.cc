@@ -1,5 +1,6 @@
 #include "http/url.h"
 
+#include "base/percent.h"
 #include "http/chars.h"
 #include "http/errors_gen.h"
 #include "http/headers.h"
@@ -77,18 +78,7 @@ Result<Url> resolve_redirect(const Url& from, std::string_view location) {
 }
 
 std::string percent_decode(std::string_view text, bool plus_is_space) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && is_hex_char(text[i + 1]) &&
-        is_hex_char(text[i + 2])) {
-      out += static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
-      i += 2;
-    } else {
-      out += text[i] == '+' && plus_is_space ? ' ' : text[i];
-    }
-  }
-  return out;
+  return base::percent_decode(text, plus_is_space);
 }
 
 std::string percent_encode(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/ascii.h"
+#include "base/percent.h"
 #include "model/body.h"
 #include "model/parameters.h"
 #include "text/utf8.h"
@@ -309,7 +310,7 @@ ReadBody read_form(std::string_view body, const MediaType& type, const BodyOptio
         std::any_of(type.fields.begin(), type.fields.end(),
                     [&](const FormField& field) { return is_pair_of(field, pair.name); });
     if (is_known || out.value.find(pair.name)) continue;
-    const std::string text = decode_url_text(pair.raw, true);
+    const std::string text = base::percent_decode(pair.raw, true);
     if (!text::is_valid_utf8(text) || !text::is_valid_utf8(pair.name)) {
       out.problems.push_back({"", "is not UTF-8", type.source});
       break;

@@ -4,29 +4,11 @@
 #include <map>
 
 #include "base/ascii.h"
+#include "base/percent.h"
 #include "model/errors_gen.h"
 #include "text/utf8.h"
 
 namespace millstream::model {
-namespace {
-
-std::string decode_percent(std::string_view s) {
-  std::string out;
-  for (size_t i = 0; i < s.size(); ++i) {
-    const int high = s[i] == '%' && i + 2 < s.size() ? base::hex_digit_value(s[i + 1]) : -1;
-    const int low = high >= 0 ? base::hex_digit_value(s[i + 2]) : -1;
-    if (low >= 0) {
-      out += static_cast<char>(high * 16 + low);
-      i += 2;
-    } else {
-      out += s[i];
-    }
-  }
-  return out;
-}
-
-}  // namespace
-
 bool is_json_media_type(std::string_view name) {
   return name == "application/json" || name.ends_with("+json") || name == "text/json";
 }
@@ -121,7 +103,8 @@ bool ApiDocument::match_segment(const std::vector<Piece>& pieces, size_t at, std
     if (text.starts_with(piece.text)) {
       return match_segment(pieces, at + 1, text.substr(piece.text.size()), out, steps_left);
     }
-    return at + 1 == pieces.size() && decode_percent(text) == decode_percent(piece.text);
+    return at + 1 == pieces.size() &&
+           base::percent_decode(text) == base::percent_decode(piece.text);
   }
   const size_t known = out.parameters.size();
   // The last piece takes all that is left. Without that, two parameters side by side would try

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/ascii.h"
+#include "base/percent.h"
 #include "format/json_token.h"
 #include "text/utf8.h"
 
@@ -17,7 +18,7 @@ constexpr uint32_t kJsonDepthMax = 60;
 std::vector<std::string> split_list(std::string_view raw, char delimiter, bool is_encoded,
                                     bool plus_is_space) {
   auto decode = [&](std::string_view s) {
-    return is_encoded ? decode_url_text(s, plus_is_space) : std::string(s);
+    return is_encoded ? base::percent_decode(s, plus_is_space) : std::string(s);
   };
   std::vector<std::string> out;
   const bool is_plain = raw.find(delimiter) != std::string_view::npos;
@@ -138,7 +139,7 @@ class ParameterDecoder {
   void take(const Parameter& p, std::string_view raw, char delimiter, bool is_encoded,
             bool plus_is_space, ParameterValue& out) {
     out.is_present = true;
-    out.text = is_encoded ? decode_url_text(raw, plus_is_space) : std::string(raw);
+    out.text = is_encoded ? base::percent_decode(raw, plus_is_space) : std::string(raw);
     if (p.is_json) {
       Result<json::Value> value = json::parse(out.text, {.depth_max = kJsonDepthMax});
       out.value = value.ok() ? std::move(value).value() : json::Value(out.text);
@@ -176,7 +177,7 @@ class ParameterDecoder {
       return take(p, raw, ',', true, false, out);
     }
     out.is_present = true;
-    out.text = decode_url_text(raw, false);
+    out.text = base::percent_decode(raw);
     std::vector<std::string> items = split_list(raw, ';', true, false);
     if (is_object(p.schema)) {
       out.value = object_value(items, true, p.schema);
@@ -204,7 +205,7 @@ class ParameterDecoder {
     out.is_present = true;
     std::vector<std::string> items;
     for (std::string_view raw : found) {
-      items.push_back(decode_url_text(raw, true));
+      items.push_back(base::percent_decode(raw, true));
       if (!out.text.empty()) out.text += ',';
       out.text += items.back();
     }
@@ -222,7 +223,7 @@ class ParameterDecoder {
         continue;
       }
       const std::string member = name.substr(open + 1, name.size() - open - 2);
-      add_repeated(object, member, decode_url_text(pair.raw, true),
+      add_repeated(object, member, base::percent_decode(pair.raw, true),
                    p.schema ? find_property(*p.schema, member) : nullptr);
     }
     if (object.members().empty()) return;
@@ -238,7 +239,7 @@ class ParameterDecoder {
     for (const QueryPair& pair : query_) {
       const bool is_member = std::find(known.begin(), known.end(), pair.name) != known.end();
       if (!is_member && !(is_open && !operation_.find_parameter(pair.name))) continue;
-      add_repeated(object, pair.name, decode_url_text(pair.raw, true),
+      add_repeated(object, pair.name, base::percent_decode(pair.raw, true),
                    find_property(*p.schema, pair.name));
     }
     if (object.members().empty()) return;
@@ -286,11 +287,11 @@ class ParameterDecoder {
       const std::string_view pair = base::trim_white_space(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
       const size_t equals = std::min(pair.find('='), pair.size());
-      if (decode_url_text(pair.substr(0, equals), false) != p.name) continue;
+      if (base::percent_decode(pair.substr(0, equals)) != p.name) continue;
       const std::string_view raw =
           equals < pair.size() ? pair.substr(equals + 1) : pair.substr(0, 0);
       if (!p.explodes || !is_list(p.schema)) return take(p, raw, ',', true, false, out);
-      items.push_back(decode_url_text(raw, false));
+      items.push_back(base::percent_decode(raw));
     }
     if (items.empty()) return;
     out.is_present = true;
@@ -313,25 +314,8 @@ std::vector<QueryPair> split_query(std::string_view query, size_t pairs_max) {
     at = end + 1;
     if (pair.empty()) continue;
     const size_t equals = std::min(pair.find('='), pair.size());
-    out.push_back({decode_url_text(pair.substr(0, equals), true),
+    out.push_back({base::percent_decode(pair.substr(0, equals), true),
                    equals < pair.size() ? pair.substr(equals + 1) : std::string_view()});
-  }
-  return out;
-}
-
-std::string decode_url_text(std::string_view text, bool plus_is_space) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    const int high =
-        text[i] == '%' && i + 2 < text.size() ? base::hex_digit_value(text[i + 1]) : -1;
-    const int low = high >= 0 ? base::hex_digit_value(text[i + 2]) : -1;
-    if (low >= 0) {
-      out += static_cast<char>(high * 16 + low);
-      i += 2;
-    } else {
-      out += text[i] == '+' && plus_is_space ? ' ' : text[i];
-    }
   }
   return out;
 }

@@ -59,6 +59,4 @@ struct QueryPair {
 };
 std::vector<QueryPair> split_query(std::string_view query, size_t pairs_max = kQueryPairsMax);
 
-std::string decode_url_text(std::string_view text, bool plus_is_space);
-
 }  // namespace millstream::model

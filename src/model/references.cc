@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/percent.h"
 #include "model/errors_gen.h"
 #include "model/openapi.h"
 
@@ -11,25 +12,9 @@ namespace {
 
 constexpr uint32_t kFileDepthOfJson = 200;
 
-// %XX of a URI.
-std::string decode_uri_text(std::string_view s) {
-  std::string out;
-  for (size_t i = 0; i < s.size(); ++i) {
-    const int high = s[i] == '%' && i + 2 < s.size() ? base::hex_digit_value(s[i + 1]) : -1;
-    const int low = high >= 0 ? base::hex_digit_value(s[i + 2]) : -1;
-    if (low >= 0) {
-      out += static_cast<char>(high * 16 + low);
-      i += 2;
-    } else {
-      out += s[i];
-    }
-  }
-  return out;
-}
-
 // ~1 and ~0 of a JSON pointer in a URI fragment.
 std::string decode_token(std::string_view token) {
-  const std::string text = decode_uri_text(token);
+  const std::string text = base::percent_decode(token);
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '~' && i + 1 < text.size() && (text[i + 1] == '0' || text[i + 1] == '1')) {
@@ -129,7 +114,7 @@ std::string join_reference(std::string_view from, std::string_view reference, co
   }
   for (size_t at = 0; at <= reference.size();) {
     const size_t end = std::min(reference.find('/', at), reference.size());
-    std::string part = decode_uri_text(reference.substr(at, end - at));
+    std::string part = base::percent_decode(reference.substr(at, end - at));
     at = end + 1;
     if (part.find_first_of(std::string_view("/\\#\0", 4)) != std::string::npos) {
       return refuse("the name of the file has a character that no file of a project has");

@@ -2,6 +2,7 @@
 
 #include "base/ascii.h"
 #include "base/log.h"
+#include "base/percent.h"
 #include "http/url.h"
 #include "net/fiber.h"
 #include "nodes/rest/errors_gen.h"
@@ -261,7 +262,7 @@ bool RestApi::serve_document(millstream::http::RequestRef& request, std::string_
                    served_document(*document_, base_path, host));
     return true;
   }
-  if (serve_file(request, base_path, model::decode_url_text(name, false))) return true;
+  if (serve_file(request, base_path, base::percent_decode(name))) return true;
   if (name == "api-docs" || (is_base && query == "doc")) {
     request->reply(200, "text/html; charset=utf-8",
                    documentation_page(*document_, base_path, options_.document_name));
