@@ -1,6 +1,7 @@
 #include "nodes/timer/timer_request.h"
 
 #include <charconv>
+#include <optional>
 
 #include "nodes/timer/errors_gen.h"
 #include "text/utf8.h"
@@ -71,52 +72,36 @@ Status read_truth(const Value& v, const char* name, bool& out) {
   return {};
 }
 
-// Days of the local calendar.
-Status read_date(const Value& v, int64_t today, int64_t& out) {
-  const std::string_view t = trimmed_text(v);
-  out = today;
-  if (is_absent(v) || text::equals_ignoring_ascii_case(t, "TODAY")) return {};
-  if (v.kind == Kind::kDate) {
-    out = v.integer;
-    return {};
-  }
-  if (v.kind == Kind::kTimestamp) {
-    out = value::floor_div(v.integer, value::kMicrosPerDay);
-    return {};
-  }
-  Value date;
-  Status status = v.kind == Kind::kCharacter ? value::parse_literal_body(Kind::kDate, t, date)
-                                             : bad_request("StartDate has a type that is no date");
-  if (!status.ok()) {
-    return base::wrap_error(bad_request("StartDate is neither TODAY nor of the form yyyy-mm-dd"),
-                            std::move(status));
-  }
-  out = date.integer;
-  return {};
-}
+// One of the two fields that say when it begins.
+struct StartField {
+  Kind kind;
+  std::string_view present;  // the word for this day or this instant
+  const char* wrong_type;
+  const char* wrong_form;
+};
+constexpr StartField kStartDate{Kind::kDate, "TODAY", "StartDate has a type that is no date",
+                                "StartDate is neither TODAY nor of the form yyyy-mm-dd"};
+constexpr StartField kStartTime{Kind::kTime, "NOW", "StartTime has a type that is no time",
+                                "StartTime is neither NOW nor of the form hh:mm:ss"};
 
-// Microseconds of the local day; `is_now`: that is now.
-Status read_time(const Value& v, int64_t now_of_day, bool& is_now, int64_t& out) {
+// Days of the local calendar, or microseconds of the local day; nothing when it is the present.
+Status read_start_field(const Value& v, const StartField& field, std::optional<int64_t>& out) {
   const std::string_view t = trimmed_text(v);
-  out = now_of_day;
-  is_now = is_absent(v) || text::equals_ignoring_ascii_case(t, "NOW");
-  if (is_now) return {};
-  if (v.kind == Kind::kTime) {
+  if (is_absent(v) || text::equals_ignoring_ascii_case(t, field.present)) return {};
+  if (v.kind == field.kind) {
     out = v.integer;
     return {};
   }
   if (v.kind == Kind::kTimestamp) {
-    out = value::floor_mod(v.integer, value::kMicrosPerDay);
+    out = field.kind == Kind::kDate ? value::floor_div(v.integer, value::kMicrosPerDay)
+                                    : value::floor_mod(v.integer, value::kMicrosPerDay);
     return {};
   }
-  Value time;
-  Status status = v.kind == Kind::kCharacter ? value::parse_literal_body(Kind::kTime, t, time)
-                                             : bad_request("StartTime has a type that is no time");
-  if (!status.ok()) {
-    return base::wrap_error(bad_request("StartTime is neither NOW nor of the form hh:mm:ss"),
-                            std::move(status));
-  }
-  out = time.integer;
+  Value read;
+  Status status = v.kind == Kind::kCharacter ? value::parse_literal_body(field.kind, t, read)
+                                             : bad_request(field.wrong_type);
+  if (!status.ok()) return base::wrap_error(bad_request(field.wrong_form), std::move(status));
+  out = read.integer;
   return {};
 }
 
@@ -124,17 +109,17 @@ Status read_start(tree::Element* folder, const value::TimeZone& zone, int64_t no
                   TimerRequest& request) {
   const int64_t local_now = zone.to_local(now);
   const int64_t today = value::floor_div(local_now, value::kMicrosPerDay);
-  int64_t day = 0, time = 0;
-  bool is_now = false;
-  MS_TRY(read_date(field_of(folder, "StartDate"), today, day));
-  MS_TRY(read_time(field_of(folder, "StartTime"), local_now - today * value::kMicrosPerDay, is_now,
-                   time));
-  if (is_now && day == today) {
+  std::optional<int64_t> date, time;
+  MS_TRY(read_start_field(field_of(folder, "StartDate"), kStartDate, date));
+  MS_TRY(read_start_field(field_of(folder, "StartTime"), kStartTime, time));
+  const int64_t day = date.value_or(today);
+  if (!time && day == today) {
     // Not by way of the local clock, which may show this hour twice.
     request.start_micros = now;
     return {};
   }
-  const int64_t local = day * value::kMicrosPerDay + time;
+  const int64_t local =
+      day * value::kMicrosPerDay + time.value_or(local_now - today * value::kMicrosPerDay);
   MS_TRY(value::check_timestamp(local));
   request.start_micros = zone.to_gmt(local);
   if (request.start_micros >= now) return {};
