@@ -47,6 +47,10 @@ const base::CommandSpec& move_command();
 int run_move(const base::ParsedFlags& flags);
 const base::CommandSpec& mqsc_command();
 int run_mqsc(const base::ParsedFlags& flags);
+const base::CommandSpec& dlq_command();
+int run_dlq(const base::ParsedFlags& flags);
+const base::CommandSpec& qmgr_command();
+int run_qmgr(const base::ParsedFlags& flags);
 const base::CommandSpec& completion_command();
 // Of all commands, so that it needs them.
 int run_completion(const base::ProgramSpec& program, const base::ParsedFlags& flags);

@@ -34,6 +34,8 @@ constexpr Command kCommands[] = {
     {millstream::cli::browse_command, millstream::cli::run_browse},
     {millstream::cli::move_command, millstream::cli::run_move},
     {millstream::cli::mqsc_command, millstream::cli::run_mqsc},
+    {millstream::cli::dlq_command, millstream::cli::run_dlq},
+    {millstream::cli::qmgr_command, millstream::cli::run_qmgr},
     {millstream::cli::completion_command, nullptr},
     {millstream::cli::version_command, millstream::cli::run_version},
 };

@@ -8,6 +8,7 @@
 #include "cli/errors_gen.h"
 #include "cli/queue_message.h"
 #include "io/file.h"
+#include "mqi/options.h"
 
 namespace millstream::cli {
 namespace {
@@ -140,7 +141,8 @@ const base::CommandSpec& put_command() {
       .description =
           "Each FILE is a message; with --lines each line of it. Without FILE, or for -, standard "
           "input is read. Messages go in units of work of --unit messages or 4 MB; what has been "
-          "acknowledged is durable, and a unit with a message that is refused is put back as a "
+          "acknowledged is durable (with --work-dir messages are persistent unless --persistence "
+          "says otherwise), and a unit with a message that is refused is put back as a "
           "whole. Exit code 0: all are on the queue; 1: a message or the connection failed, and "
           "standard error says how many are on the queue; 2: usage.",
       .arguments_min = 1,
@@ -187,6 +189,10 @@ int run_put(const base::ParsedFlags& flags) {
   if (!like.ok()) {
     print_queue_error(like.error());
     return kExitUsage;
+  }
+  // On a stopped directory others would be gone with the end of this command.
+  if (flags.has("work-dir") && !flags.has("persistence")) {
+    like.value().md.persistence = mqi::kPersistent;
   }
   const Result<std::unique_ptr<QueueClient>> client = open_queue_client(flags);
   if (!client.ok()) return print_queue_error(client.error());

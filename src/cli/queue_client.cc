@@ -153,7 +153,7 @@ class LocalClient final : public QueueClient {
     };
     MS_TRY(managers_.start(std::move(options), *reactors_));
     name_ = name;
-    service_ = batch::BatchService::create(managers_);
+    service_ = batch::BatchService::create(managers_, net::kNever);
     return {};
   }
   Result<batch::Answer> call(const batch::Request& request) override {

@@ -29,7 +29,7 @@ enum class Operation : uint8_t {
   kGet = 2,     // into the session's unit; kCommit commits what was given before
   kBrowse = 3,  // from the session's cursor on
   kEnd = 4,     // commits (kCommit) or backs out, and ends the session
-  kGuard = 5,   // stays open as long as the session; when it breaks, the session is backed out
+  kGuard = 5,   // says that the client is alive; answered after a while or with the end
   kMove = 6,    // one unit of gets and puts; kRetry, kDiscard and kStrip for dead letters
   kMqsc = 7,    // runs `text`
   kExport = 8,  // the queue manager as a script

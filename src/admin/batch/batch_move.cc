@@ -52,6 +52,7 @@ void BatchSession::run_move(const Request& request, Answer& answer) {
   constexpr uint64_t kLooksMax = 20'000;
   for (uint64_t looks = 0; looks < kLooksMax; ++looks) {
     if (answer.done >= messages_max || bytes >= bytes_max) break;
+    make_way();
     queue::GetCall browsed;
     const Step step = move_one(request, browsed, answer);
     if (step == Step::kStop) break;

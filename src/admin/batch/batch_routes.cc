@@ -7,8 +7,9 @@
 namespace millstream::admin::batch {
 namespace {
 
-// Less than what clients and the listener wait for a reply.
-constexpr int64_t kGuardNs = 240 * net::kSecond;
+// The listener does not see that a client is gone while it owes him a reply (he may have closed his
+// half only), so that guards are short.
+constexpr int64_t kGuardNs = 2 * net::kSecond;
 
 int status_of(const base::Error& error) {
   if (error.code == &errors::kNoSuchQueueManager) return 404;
@@ -54,7 +55,9 @@ std::shared_ptr<BatchService> add_batch_routes(AdminServer& admin, const MqAcces
   admin.add("POST", "/millstream/v1/qmgr/{queueManager}/batch",
             [service, &access](const AdminRequest& request) {
               return answer_frame(*service, access, request);
-            });
+            },
+            HandlerPlace::kReactor,
+            {.right = AdminRight::kOwn, .body_bytes_max = AdminOptions().body_bytes_max});
   return service;
 }
 

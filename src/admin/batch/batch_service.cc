@@ -98,7 +98,7 @@ void BatchService::drop(const SessionRef& session) {
 }
 
 void BatchService::watch(const SessionRef& session) {
-  const int64_t at = session->executor().clock().monotonic_ns() + kIdleNs;
+  const int64_t at = session->executor().clock().monotonic_ns() + kLookNs;
   session->executor().post_at(
       at, [weak = weak_from_this(), session_weak = std::weak_ptr<BatchSession>(session)] {
         const auto self = weak.lock();
@@ -110,15 +110,16 @@ void BatchService::watch(const SessionRef& session) {
 void BatchService::look_at(const SessionRef& session) {
   if (!session->is_open()) return drop(session);
   const int64_t now = session->executor().clock().monotonic_ns();
-  const bool is_alone = !session->is_busy() && session->guards().load() == 0;
-  if (is_alone && now - session->idle_since_ns() >= kIdleNs) return drop(session);
+  const bool is_alone = !session->is_busy() && session->guards() == 0;
+  const int64_t idle_max = session->had_guard() ? kUnguardedNs : idle_ns_;
+  if (is_alone && now - session->idle_since_ns() >= idle_max) return drop(session);
   watch(session);
 }
 
 Result<bool> BatchService::guard(const std::string& user, uint64_t token, int64_t timeout_ns,
                                  const std::function<void(std::function<void()>)>& set_on_gone) {
   const SessionRef session = MS_TRY(find_session(user, token));
-  session->guards().fetch_add(1);
+  session->take_guard();
   const auto is_answered = std::make_shared<std::atomic<bool>>(false);
   set_on_gone(
       [weak = weak_from_this(), session_weak = std::weak_ptr<BatchSession>(session), is_answered] {

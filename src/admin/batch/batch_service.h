@@ -6,8 +6,9 @@
 //
 // A get leaves its unit of work open in a session, with a token for the calls that follow, so that
 // a message leaves the queue when its reader says that it has it, and not before. A session is
-// backed out when its guard breaks (the client has died), when it is not heard of for kIdleNs and
-// has no guard, and by stop(). Its calls run on the reactor of its first.
+// backed out when its client has died (no guard for kUnguardedNs; guards are short requests one
+// after another), when it never had a guard and is not heard of for the idle time, and by stop().
+// Its calls run on the reactor of its first.
 // Thread: run() and guard() in fibers of reactors; the rest any. Ownership: `access` and its
 // reactors outlive the service; sessions go with it.
 #pragma once
@@ -28,9 +29,12 @@ class BatchService : public std::enable_shared_from_this<BatchService> {
  public:
   static constexpr size_t kSessionsMax = 256;
   static constexpr int64_t kIdleNs = 60'000'000'000;
+  static constexpr int64_t kUnguardedNs = 6'000'000'000;
+  static constexpr int64_t kLookNs = 1'000'000'000;
 
-  static std::shared_ptr<BatchService> create(const MqAccess& access) {
-    return std::shared_ptr<BatchService>(new BatchService(access));
+  // `idle_ns` kNever: the caller ends with its sessions.
+  static std::shared_ptr<BatchService> create(const MqAccess& access, int64_t idle_ns = kIdleNs) {
+    return std::shared_ptr<BatchService>(new BatchService(access, idle_ns));
   }
   ~BatchService();
 
@@ -46,7 +50,7 @@ class BatchService : public std::enable_shared_from_this<BatchService> {
   size_t session_count() const;
 
  private:
-  explicit BatchService(const MqAccess& access) : access_(access) {}
+  BatchService(const MqAccess& access, int64_t idle_ns) : access_(access), idle_ns_(idle_ns) {}
   Result<SessionRef> find_session(const std::string& user, uint64_t token) const;
   Result<SessionRef> make_session(queue::QueueManager& manager, const std::string& user);
   Result<Answer> run_in(const SessionRef& session, const Request& request);
@@ -55,6 +59,7 @@ class BatchService : public std::enable_shared_from_this<BatchService> {
   void look_at(const SessionRef& session);
 
   const MqAccess& access_;
+  const int64_t idle_ns_;
   mutable std::mutex mutex_;  // leaf; of what follows
   std::unordered_map<uint64_t, SessionRef> sessions_;
   bool is_stopped_ = false;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kOutputBytesMax = 64u << 20;
 constexpr int32_t kBadProperties = 2421;  // MQRC_RFH_FORMAT_ERROR
+constexpr uint32_t kStepsBetweenOthers = 100;
 constexpr std::string_view kApplication = "millstream";
 
 uint32_t bounded(uint32_t wanted, uint32_t max) {
@@ -53,6 +54,11 @@ void BatchSession::give_back() {
   is_busy_.store(false, std::memory_order_release);
 }
 
+void BatchSession::take_guard() {
+  guards_.fetch_add(1);
+  had_guard_.store(true);
+}
+
 void BatchSession::give_back_guard() {
   touch();
   guards_.fetch_sub(1);
@@ -62,12 +68,25 @@ void BatchSession::touch() {
   idle_since_ns_.store(executor_.clock().monotonic_ns(), std::memory_order_relaxed);
 }
 
+void BatchSession::make_way() {
+  if (++steps_ < kStepsBetweenOthers) return;
+  steps_ = 0;
+  if (net::Fiber* fiber = net::Fiber::current()) fiber->yield();
+}
+
 bool BatchSession::wait_for_end(int64_t deadline_ns) {
   return ended_.wait(deadline_ns) == net::WakeReason::kWoken || !is_open();
 }
 
-Answer BatchSession::run(const Request& request) {
+Answer BatchSession::run(const Request& asked) {
   Answer answer;
+  // "": the queue manager's dead-letter queue. Such requests have no bodies to copy.
+  Request with_name;
+  if (asked.queue.empty() && asked.operation <= Operation::kMove && asked.messages.empty()) {
+    with_name = asked;
+    with_name.queue = manager_.settings().dead_letter_queue;
+  }
+  const Request& request = with_name.queue.empty() ? asked : with_name;
   if (!connection_ || connected_.is_failed()) {
     set_outcome(answer, connected_, manager_.name());
     return answer;
@@ -155,6 +174,7 @@ void BatchSession::run_put(const Request& request, Answer& answer) {
     return set_outcome(answer, o, request.queue);
   }
   for (const FrameMessage& message : request.messages) {
+    make_way();
     queue::PutCall call;
     if (!fill_put(message, sets_context, call)) {
       (void)connection_->back();
@@ -198,6 +218,7 @@ void BatchSession::read_batch(const Request& request, int32_t options, Answer& a
   const uint32_t bytes_max = bounded(request.bytes_max, kReplyBytesMax);
   size_t bytes = 0;
   while (answer.messages.size() < messages_max && bytes < bytes_max) {
+    make_way();
     queue::GetCall call;
     call.options = options | mqi::gmo::kFailIfQuiescing;
     if (answer.messages.empty() && request.wait_ms > 0) {

@@ -34,7 +34,9 @@ class BatchSession : public std::enable_shared_from_this<BatchSession> {
   bool take() { return !is_busy_.exchange(true, std::memory_order_acq_rel); }
   void give_back();
   bool is_busy() const { return is_busy_.load(std::memory_order_acquire); }
-  std::atomic<int>& guards() { return guards_; }
+  int guards() const { return guards_.load(); }
+  bool had_guard() const { return had_guard_.load(); }
+  void take_guard();
   void give_back_guard();
   int64_t idle_since_ns() const { return idle_since_ns_.load(std::memory_order_relaxed); }
   // Waits for the end; false: the time was over before.
@@ -50,6 +52,8 @@ class BatchSession : public std::enable_shared_from_this<BatchSession> {
   Outcome commit();
   uint64_t depth_of(const std::string& queue) const;
   void touch();
+  // Lets others of this reactor run, now and then.
+  void make_way();
 
   void run_put(const Request& request, Answer& answer);
   void run_get(const Request& request, Answer& answer);
@@ -73,11 +77,13 @@ class BatchSession : public std::enable_shared_from_this<BatchSession> {
   Outcome connected_;
   queue::Hobj in_ = queue::kNoObject;
   queue::Hobj out_ = queue::kNoObject;
+  uint32_t steps_ = 0;     // since others ran
   uint64_t seen_ = 0;      // by moves
   uint64_t seen_max_ = 0;  // what was there when the first began
   std::atomic<bool> has_ended_{false};
   std::atomic<bool> is_busy_{false};
   std::atomic<int> guards_{0};
+  std::atomic<bool> had_guard_{false};
   std::atomic<int64_t> idle_since_ns_{0};
   bool is_kept_ = false;
   net::FiberEvent ended_;
