@@ -2,6 +2,7 @@
 // serves people and scripts, not load.
 // Lifetime: the views of a request live as long as the handler's call. Thread: any.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,15 @@ class Request;
 }
 
 namespace millstream::admin {
+
+// What a route does, and so who may use it (admin_gate.h).
+enum class AdminRight : uint8_t {
+  kByMethod,  // GET and HEAD read, the others execute
+  kRead,
+  kWrite,
+  kExecute,
+  kOwn,  // the handler itself asks who it is
+};
 
 struct AdminRequest {
   std::string_view method;

@@ -16,11 +16,11 @@ std::string_view without_port(std::string_view authority) {
   return authority.substr(0, authority.find(':'));
 }
 
-bool is_loopback(std::string_view host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
-
 }  // namespace
+
+bool is_loopback_host(std::string_view host) {
+  return host == "localhost" || queue::security::is_loopback_address(host);
+}
 
 bool is_unforgeable_host(std::string_view authority) {
   const std::string_view host = without_port(authority);
@@ -36,15 +36,16 @@ AdminServer::~AdminServer() {
 }
 
 void AdminServer::add(std::string_view method, std::string_view path_template, AdminHandler handler,
-                      HandlerPlace place) {
-  router_.add(method, path_template, std::move(handler), place);
+                      HandlerPlace place, RouteRules rules) {
+  router_.add(method, path_template, std::move(handler), place, rules);
 }
 
 void AdminServer::set_error_reply(std::string prefix, ErrorReply reply) {
   error_replies_.emplace_back(std::move(prefix), std::move(reply));
 }
 
-Status AdminServer::listen(net::ReactorPool& reactors, const std::string& host, int port) {
+Status AdminServer::listen(net::ReactorPool& reactors, const std::string& host, int port,
+                           std::shared_ptr<net::TlsServer> tls) {
   http::ServerOptions options;
   options.limits.body_bytes_max = options_.body_bytes_max;
   options.in_flight_max = options_.in_flight_max;
@@ -54,8 +55,9 @@ Status AdminServer::listen(net::ReactorPool& reactors, const std::string& host, 
   auto server = http::Server::create(reactors, std::move(options),
                                      [this](http::RequestRef r) { handle(std::move(r)); });
   host_ = host;
-  is_loopback_ = is_loopback(host);
-  port_ = MS_TRY(server->listen(host, port));
+  is_loopback_ = is_loopback_host(host);
+  is_secure_ = tls != nullptr;
+  port_ = MS_TRY(server->listen(host, port, {std::move(tls)}));
   http_ = std::move(server);
   return {};
 }
@@ -68,7 +70,8 @@ std::string AdminServer::url() const {
   const bool is_any = host_.empty() || host_ == "0.0.0.0" || host_ == "::" || host_ == "*";
   const std::string host = is_any ? "127.0.0.1" : host_;
   const bool is_v6 = host.find(':') != std::string::npos;
-  return "http://" + (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port_);
+  return std::string(is_secure_ ? "https://" : "http://") + (is_v6 ? "[" + host + "]" : host) +
+         ":" + std::to_string(port_);
 }
 
 void AdminServer::handle(http::RequestRef request) {
@@ -116,6 +119,19 @@ AdminReply AdminServer::answer(http::Request& request) const {
                      http::parse_query(request.query()),
                      std::move(match.parameters),
                      &request};
+  const RouteRules& rules = match.route->rules;
+  if (gate_ && rules.right != AdminRight::kOwn) {
+    const bool is_reading = admin.method == "GET" || admin.method == "HEAD";
+    const AdminRight by_method = is_reading ? AdminRight::kRead : AdminRight::kExecute;
+    const bool is_by_method = rules.right == AdminRight::kByMethod;
+    auto refusal = gate_->check(admin, is_by_method ? by_method : rules.right);
+    if (refusal) return std::move(*refusal);
+  }
+  if (admin.body.size() > rules.body_bytes_max) {
+    Status status = base::make_error(errors::kBodyTooLong,
+                                     {admin.path, static_cast<int64_t>(rules.body_bytes_max)});
+    return refuse(request.path(), 413, status.error());
+  }
   if (match.route->place == HandlerPlace::kReactor) return match.route->handler(admin);
   AdminReply reply;
   net::run_blocking([&] { reply = match.route->handler(admin); });

@@ -4,12 +4,12 @@
 //   admin.add("GET", "/apiv2/applications/{application}", [&](const AdminRequest& r) { ... });
 //   MS_TRY(admin.listen(reactors, "127.0.0.1", 0));
 //
-// Whoever reaches the port may deploy, so that it listens on the loopback address unless told
-// otherwise, and there refuses what a web page of another site could send through the browser of
-// somebody on this machine: foreign Origin headers, and Host names that only a rebound DNS name
-// would have.
-// Lifetime: handlers may use what outlives stop(). Thread: add, listen and stop by the owner; a
-// handler runs in a fiber of any reactor or on a thread of the blocking pool.
+// Without a gate whoever reaches the port may deploy: such a port is for the loopback address
+// alone, which is its owner's to see to. There it refuses what a web page of another site could
+// send through the browser of somebody on this machine: foreign Origin headers, and Host names that
+// only a rebound DNS name would have. Lifetime: handlers may use what outlives stop(). Thread: add,
+// listen and stop by the owner; a handler runs in a fiber of any reactor or on a thread of the
+// blocking pool.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "admin/admin_gate.h"
 #include "admin/router.h"
 #include "base/result.h"
 #include "http/server.h"
@@ -39,12 +40,16 @@ class AdminServer {
   ~AdminServer();  // stops, and waits for handlers that still run
   // Before listen(). Of several routes of a path the most literal one answers.
   void add(std::string_view method, std::string_view path_template, AdminHandler handler,
-           HandlerPlace place = HandlerPlace::kReactor);
+           HandlerPlace place = HandlerPlace::kReactor, RouteRules rules = {});
   // What the server itself refuses below a prefix (no such path or method, a foreign sender) is
   // told as this says. Before listen().
   using ErrorReply = std::function<AdminReply(int status, const base::Error& error)>;
   void set_error_reply(std::string prefix, ErrorReply reply);
-  Status listen(net::ReactorPool& reactors, const std::string& host, int port);
+  // From listen() on every route but those of AdminRight::kOwn passes it. Null: none.
+  void set_gate(std::unique_ptr<const AdminGate> gate) { gate_ = std::move(gate); }
+  // With `tls` the port speaks HTTPS only.
+  Status listen(net::ReactorPool& reactors, const std::string& host, int port,
+                std::shared_ptr<net::TlsServer> tls = nullptr);
   // Requests in flight have the grace to finish. Idempotent.
   void stop(int64_t grace_ns = 5 * net::kSecond);
   int port() const { return port_; }
@@ -60,15 +65,19 @@ class AdminServer {
 
   const AdminOptions options_;
   Router router_;
+  std::unique_ptr<const AdminGate> gate_;
   std::vector<std::pair<std::string, ErrorReply>> error_replies_;
   std::unique_ptr<http::Server> http_;
   std::string host_;
   int port_ = 0;
   bool is_loopback_ = true;
+  bool is_secure_ = false;
   std::atomic<int> running_{0};  // handlers
 };
 
 // "localhost", an IPv4 or a bracketed IPv6 address: what DNS cannot have been made to point here.
 bool is_unforgeable_host(std::string_view authority);
+// "localhost", "127.0.0.1", "::1": an address to listen on that only this machine reaches.
+bool is_loopback_host(std::string_view host);
 
 }  // namespace millstream::admin

@@ -13,6 +13,10 @@ inline constexpr base::ErrorCode kForeignOrigin{"MS2202", 2202, base::ExceptionK
     "The request comes from a page of {0}; administration takes no requests from other sites."};
 inline constexpr base::ErrorCode kForeignHost{"MS2203", 2203, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The request was sent to the host {0}, which is not a name of this listener."};
+inline constexpr base::ErrorCode kNotPermitted{"MS2218", 2218, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The user {0} has no right to {1} in the administration of this server: {2}."};
+inline constexpr base::ErrorCode kBodyTooLong{"MS2219", 2219, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The body of a request to {0} has at most {1} bytes."};
 inline constexpr base::ErrorCode kNoQueueManagers{"MS2220", 2220, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "This server has no queue managers."};
 inline constexpr base::ErrorCode kNoSuchQueueManager{"MS2221", 2221, base::ExceptionKind::kConfiguration, base::Severity::kError,

@@ -14,6 +14,11 @@ namespace millstream::admin {
 // Where a handler runs: kReactor when it is quick and touches no disk, else kBlockingPool.
 enum class HandlerPlace : uint8_t { kReactor, kBlockingPool };
 
+struct RouteRules {
+  AdminRight right = AdminRight::kByMethod;
+  size_t body_bytes_max = size_t{1} << 20;  // beyond: 413
+};
+
 using AdminHandler = std::function<AdminReply(const AdminRequest&)>;
 
 class Router {
@@ -26,11 +31,12 @@ class Router {
     std::vector<std::string> segments;  // "{name}" or a literal
     AdminHandler handler;
     HandlerPlace place;
+    RouteRules rules;
   };
 
   // Two routes of one method and template are a mistake in the program.
   void add(std::string_view method, std::string_view path_template, AdminHandler handler,
-           HandlerPlace place);
+           HandlerPlace place, RouteRules rules = {});
   struct Match {
     const Route* route = nullptr;  // null: none for this method
     std::vector<std::pair<std::string_view, std::string>> parameters;

@@ -1,22 +1,67 @@
 #include "cli/admin_client.h"
 
-#include <cstdio>
-#include <optional>
+#include <fcntl.h>
+#include <termios.h>
+#include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/base64.h"
 #include "http/client.h"
+#include "io/file.h"
 #include "net/reactor_pool.h"
 
 namespace millstream::cli {
 namespace {
 
+constexpr const char* kPasswordVariable = "MILLSTREAM_PASSWORD";
 constexpr int64_t kAdminTimeoutNs = 600 * net::kSecond;
 constexpr size_t kAdminReplyBytesMax = size_t{64} << 20;
 
-Result<AdminAnswer> ask_in_fiber(const http::Url& url, const AdminCall& call) {
+std::string ask_password(std::string_view user) {
+  std::fprintf(stderr, "Password for %.*s: ", static_cast<int>(user.size()), user.data());
+  const int terminal = ::open("/dev/tty", O_RDWR | O_CLOEXEC);
+  if (terminal < 0) return {};
+  termios before{};
+  ::tcgetattr(terminal, &before);
+  termios silent = before;
+  silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+  ::tcsetattr(terminal, TCSAFLUSH, &silent);
+  std::string password;
+  char c = 0;
+  while (::read(terminal, &c, 1) == 1 && c != '\n') password += c;
+  ::tcsetattr(terminal, TCSAFLUSH, &before);
+  ::close(terminal);
+  std::fputc('\n', stderr);
+  return password;
+}
+
+// The value of an Authorization field; empty: nobody is named.
+Result<std::string> authorization_of(const base::ParsedFlags& flags) {
+  const std::string user(flags.text("user"));
+  if (user.empty()) return std::string();
+  std::string password;
+  const char* variable = std::getenv(kPasswordVariable);
+  if (flags.has("password-file")) {
+    password = MS_TRY(io::read_file(std::string(flags.text("password-file"))));
+    password = password.substr(0, password.find_first_of("\r\n"));
+  } else if (variable) {
+    password = variable;
+  } else if (::isatty(STDERR_FILENO)) {
+    password = ask_password(user);
+  }
+  return "Basic " + base::base64_encode(user + ":" + password);
+}
+
+Result<AdminAnswer> ask_in_fiber(const http::Url& url, const AdminTarget& target,
+                                 const AdminCall& call) {
   http::ClientPool pool(*net::Reactor::current());
   http::ClientRequest request;
   request.method = call.method;
   request.url = url;
+  request.tls = target.tls;
+  if (!target.authorization.empty()) request.headers.add("Authorization", target.authorization);
   request.body = call.body;
   request.sends_empty_body = call.method != "GET";
   request.must_keep_alive = false;
@@ -35,21 +80,64 @@ Result<AdminAnswer> ask_in_fiber(const http::Url& url, const AdminCall& call) {
 
 }  // namespace
 
-base::FlagSpec admin_url_flag() {
-  return {.name = "url",
-          .value_name = "URL",
-          .help = "Admin port of the server.",
-          .default_text = kDefaultAdminUrl};
+std::vector<base::FlagSpec> with_admin_flags(std::vector<base::FlagSpec> own) {
+  std::vector<base::FlagSpec> all{
+      {.name = "url",
+       .value_name = "URL",
+       .help = "Admin port of the server.",
+       .default_text = kDefaultAdminUrl},
+      {.name = "user",
+       .value_name = "NAME",
+       .help = "Who asks. The password is in the file of --password-file, in the environment "
+               "variable MILLSTREAM_PASSWORD, or asked for on the terminal. A server with "
+               "--dev needs none.",
+       .short_name = 'u'},
+      {.name = "password-file",
+       .value_name = "FILE",
+       .help = "A file whose first line is the password."},
+      {.name = "cacert",
+       .value_name = "FILE",
+       .help = "For https: PEM or PKCS#12 file with the authorities that the server's certificate "
+               "may come from, or a folder of PEM files. Without: those of the system."},
+      {.name = "cert",
+       .value_name = "FILE",
+       .help = "For https: PEM or PKCS#12 file with the key and certificate to show to a server "
+               "that wants one."}};
+  for (base::FlagSpec& flag : own) all.push_back(std::move(flag));
+  return all;
 }
 
-Result<AdminAnswer> ask_admin(std::string_view url, const AdminCall& call) {
-  std::string text(url);
-  if (text.find("://") == std::string::npos) text = "http://" + text;
-  while (text.ends_with('/')) text.pop_back();
-  const http::Url parsed = MS_TRY(http::parse_url(text + call.path));
+Result<AdminTarget> admin_target_of(const base::ParsedFlags& flags) {
+  AdminTarget target;
+  target.url = flags.text("url");
+  if (target.url.find("://") == std::string::npos) target.url = "http://" + target.url;
+  while (target.url.ends_with('/')) target.url.pop_back();
+  if (target.url.starts_with("https:")) {
+    net::TlsClientSettings settings;
+    settings.truststore.path = flags.text("cacert");
+    settings.keystore.path = flags.text("cert");
+    target.tls = MS_TRY(net::TlsContext::create_client(settings));
+  }
+  target.authorization = MS_TRY(authorization_of(flags));
+  return target;
+}
+
+std::optional<AdminTarget> open_admin(const base::ParsedFlags& flags) {
+  Result<AdminTarget> target = admin_target_of(flags);
+  if (target.ok()) return std::move(target).take_value();
+  std::fprintf(stderr, "%s\n", target.error().describe().c_str());
+  return {};
+}
+
+Result<http::Url> admin_url_of(const AdminTarget& target, std::string_view path) {
+  return http::parse_url(target.url + std::string(path));
+}
+
+Result<AdminAnswer> ask_admin(const AdminTarget& target, const AdminCall& call) {
+  const http::Url url = MS_TRY(admin_url_of(target, call.path));
   std::unique_ptr<net::ReactorPool> reactors = MS_TRY(net::ReactorPool::create(1));
   std::optional<Result<AdminAnswer>> answer;
-  reactors->run_on(0, [&] { answer.emplace(ask_in_fiber(parsed, call)); });
+  reactors->run_on(0, [&] { answer.emplace(ask_in_fiber(url, target, call)); });
   reactors->stop();
   return std::move(*answer);
 }

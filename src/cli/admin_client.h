@@ -1,12 +1,18 @@
-// Talks to the admin port of a server, for the commands that change one.
+// Talks to the admin port of a server, for the commands that look at one or change it: its options,
+// which are the same for all of them, and one call.
 // Thread: main.
 #pragma once
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/flags.h"
 #include "base/json_value.h"
 #include "base/result.h"
+#include "http/url.h"
+#include "net/tls_context.h"
 
 namespace millstream::cli {
 
@@ -26,10 +32,23 @@ struct AdminCall {
 
 inline constexpr std::string_view kDefaultAdminUrl = "http://localhost:7600";
 
-// The option --url of every such command.
-base::FlagSpec admin_url_flag();
-// `url`: that of the server, "http://localhost:7600".
-Result<AdminAnswer> ask_admin(std::string_view url, const AdminCall& call);
+// The server that the options name, and who asks.
+struct AdminTarget {
+  std::string url;                             // as it is shown, without a slash at the end
+  std::string authorization;                   // value of the field; empty: nobody is named
+  std::shared_ptr<const net::TlsContext> tls;  // of https URLs
+};
+
+// --url, --user, --password-file, --cacert, --cert: the options of every such command, before
+// its own.
+std::vector<base::FlagSpec> with_admin_flags(std::vector<base::FlagSpec> own);
+// Reads passwords and certificates.
+Result<AdminTarget> admin_target_of(const base::ParsedFlags& flags);
+// The same; what is wrong is printed.
+std::optional<AdminTarget> open_admin(const base::ParsedFlags& flags);
+Result<http::Url> admin_url_of(const AdminTarget& target, std::string_view path);
+
+Result<AdminAnswer> ask_admin(const AdminTarget& target, const AdminCall& call);
 // Prints what went wrong to standard error: the message of an error reply, or that nobody answers.
 int print_admin_failure(const Result<AdminAnswer>& answer, std::string_view url);
 

@@ -106,13 +106,12 @@ const base::CommandSpec& deploy_command() {
           "exit code is 1. Into a server with a work directory it is also kept there.",
       .arguments_min = 1,
       .arguments_max = 1000,
-      .flags = {admin_url_flag(),
-                {.name = "delete-all",
-                 .help = "Remove everything else that is deployed.",
-                 .kind = base::FlagKind::kSwitch},
-                {.name = "dry-run",
-                 .help = "Compile it in the server and say what would change.",
-                 .kind = base::FlagKind::kSwitch}},
+      .flags = with_admin_flags({{.name = "delete-all",
+                                  .help = "Remove everything else that is deployed.",
+                                  .kind = base::FlagKind::kSwitch},
+                                 {.name = "dry-run",
+                                  .help = "Compile it in the server and say what would change.",
+                                  .kind = base::FlagKind::kSwitch}}),
       .examples = {{"millstream deploy Orders.bar", "a BAR file into the server on this machine"},
                    {"millstream deploy Orders/ --url http://test1:7600",
                     "a project folder with the libraries beside it"}}};
@@ -138,13 +137,15 @@ int run_deploy(const base::ParsedFlags& flags) {
   for (char c : name) {
     if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20) safe_name += c;
   }
-  const std::string_view url = flags.text("url");
+  const std::optional<AdminTarget> target = open_admin(flags);
+  if (!target) return 1;
+  const std::string& url = target->url;
   const Result<AdminAnswer> answer =
-      ask_admin(url, {.method = "POST",
-                      .path = path,
-                      .body = bar.value().bytes,
-                      .content_type = "application/octet-stream",
-                      .disposition = "attachment; filename=\"" + safe_name + "\""});
+      ask_admin(*target, {.method = "POST",
+                          .path = path,
+                          .body = bar.value().bytes,
+                          .content_type = "application/octet-stream",
+                          .disposition = "attachment; filename=\"" + safe_name + "\""});
   return print_change(answer, url, bar.value());
 }
 
@@ -156,17 +157,19 @@ const base::CommandSpec& undeploy_command() {
       .description = "Messages that it has are finished; its URLs answer 404 from then on.",
       .arguments_min = 1,
       .arguments_max = 1,
-      .flags = {admin_url_flag()},
+      .flags = with_admin_flags({}),
       .examples = {{"millstream undeploy Orders", "from the server on this machine"}}};
   return kSpec;
 }
 
 int run_undeploy(const base::ParsedFlags& flags) {
-  const std::string_view url = flags.text("url");
+  const std::optional<AdminTarget> target = open_admin(flags);
+  if (!target) return 1;
+  const std::string& url = target->url;
   // Names are unique among all kinds, so that the collection does not matter.
-  const Result<AdminAnswer> answer =
-      ask_admin(url, {.method = "DELETE",
-                      .path = "/apiv2/applications/" + http::percent_encode(flags.arguments()[0])});
+  const Result<AdminAnswer> answer = ask_admin(
+      *target, {.method = "DELETE",
+                .path = "/apiv2/applications/" + http::percent_encode(flags.arguments()[0])});
   return print_change(answer, url, {});
 }
 

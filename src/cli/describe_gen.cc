@@ -1610,10 +1610,10 @@ constexpr Topic kTopics[] = {
      "No administration: cannot listen on {0}:{1}: {2}.\n"
      "\n"
      "Warning, found while loading. Another server has the port, most often. Choose another one with --admin-port, 0 for any free one, or --admin-port off.\n"},
-    {"error", "MS2007", "No administration: RestAdminListener/{0} asks for protection that the admin port does not have.",
-     "No administration: RestAdminListener/{0} asks for protection that the admin port does not have.\n"
+    {"error", "MS2007", "The admin port is not opened on {0}, which other machines reach: {1}. Set basicAuth: true and sslCertificate below RestAdminListener, or its host to 127.0.0.1.",
+     "The admin port is not opened on {0}, which other machines reach: {1}. Set basicAuth: true and sslCertificate below RestAdminListener, or its host to 127.0.0.1.\n"
      "\n"
-     "Warning, found while loading. Remove the key and let the port listen on the loopback address only, or put a proxy with access control before it. --admin-port opens it all the same.\n"},
+     "Error, found while loading. docs/operate/users.md shows the keys of server.conf.yaml. Where something else protects the port, Millstream/Administration/AllowAnonymous and AllowPlainHttp say so.\n"},
     {"error", "MS2008", "Nothing was changed because of the errors above; what ran before goes on.",
      "Nothing was changed because of the errors above; what ran before goes on.\n"
      "\n"
@@ -1678,6 +1678,10 @@ constexpr Topic kTopics[] = {
      "Given up: a newer deployment of the same came before this one was compiled.\n"
      "\n"
      "Error, found while loading. Nothing to do; the reply to the newer one says what runs now.\n"},
+    {"error", "MS2024", "RestAdminListener/{0} asks for protection that the admin port does not have: {1}.",
+     "RestAdminListener/{0} asks for protection that the admin port does not have: {1}.\n"
+     "\n"
+     "Error, found while loading. The users of the admin port are those of `millstream user`; docs/operate/users.md says what they may do.\n"},
     {"error", "MS2030", "The property '{0}' of the policy '{1}' does nothing here.",
      "The property '{0}' of the policy '{1}' does nothing here.\n"
      "\n"
@@ -1810,6 +1814,14 @@ constexpr Topic kTopics[] = {
      "'{0}' and '{1}' are projects of independent resources; a BAR file holds those of one.\n"
      "\n"
      "Error, found while loading. Deploy them one after the other, or make applications of them.\n"},
+    {"error", "MS2218", "The user {0} has no right to {1} in the administration of this server: {2}.",
+     "The user {0} has no right to {1} in the administration of this server: {2}.\n"
+     "\n"
+     "Error, found while loading. `millstream user groups` gives a user groups, and Security/Permissions of server.conf.yaml says what they may do.\n"},
+    {"error", "MS2219", "The body of a request to {0} has at most {1} bytes.",
+     "The body of a request to {0} has at most {1} bytes.\n"
+     "\n"
+     "Error, found while loading. Only deployments and messages are larger.\n"},
     {"error", "MS2220", "This server has no queue managers.",
      "This server has no queue managers.\n"
      "\n"

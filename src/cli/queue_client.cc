@@ -1,9 +1,6 @@
 #include "cli/queue_client.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <termios.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,7 +11,6 @@
 #include <sstream>
 
 #include "admin/batch/batch_service.h"
-#include "base/base64.h"
 #include "base/log.h"
 #include "cli/admin_client.h"
 #include "cli/errors_gen.h"
@@ -29,49 +25,11 @@ namespace {
 
 constexpr int64_t kCallNs = 300 * net::kSecond;
 constexpr size_t kAnswerBytesMax = size_t{512} << 20;
-constexpr const char* kPasswordVariable = "MILLSTREAM_PASSWORD";
-
-std::string ask_password(std::string_view user) {
-  std::fprintf(stderr, "Password for %.*s: ", static_cast<int>(user.size()), user.data());
-  const int terminal = ::open("/dev/tty", O_RDWR | O_CLOEXEC);
-  if (terminal < 0) return {};
-  termios before{};
-  ::tcgetattr(terminal, &before);
-  termios silent = before;
-  silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-  ::tcsetattr(terminal, TCSAFLUSH, &silent);
-  std::string password;
-  char c = 0;
-  while (::read(terminal, &c, 1) == 1 && c != '\n') password += c;
-  ::tcsetattr(terminal, TCSAFLUSH, &before);
-  ::close(terminal);
-  std::fputc('\n', stderr);
-  return password;
-}
-
-// The value of an Authorization field; empty: nobody is named.
-Result<std::string> authorization_of(const base::ParsedFlags& flags) {
-  const std::string user(flags.text("user"));
-  if (user.empty()) return std::string();
-  std::string password;
-  const char* variable = std::getenv(kPasswordVariable);
-  if (flags.has("password-file")) {
-    password = MS_TRY(io::read_file(std::string(flags.text("password-file"))));
-    password = password.substr(0, password.find_first_of("\r\n"));
-  } else if (variable) {
-    password = variable;
-  } else if (::isatty(STDERR_FILENO)) {
-    password = ask_password(user);
-  }
-  return "Basic " + base::base64_encode(user + ":" + password);
-}
 
 class RemoteClient final : public QueueClient {
  public:
-  RemoteClient(http::Url url, std::string shown_url, std::string authorization)
-      : url_(std::move(url)),
-        shown_url_(std::move(shown_url)),
-        authorization_(std::move(authorization)) {}
+  RemoteClient(http::Url url, AdminTarget target)
+      : url_(std::move(url)), target_(std::move(target)) {}
   ~RemoteClient() override {
     if (reactors_) reactors_->stop();
     pool_.reset();
@@ -109,11 +67,14 @@ class RemoteClient final : public QueueClient {
     request.deadline_ns = net::Reactor::current()->refresh_now() + timeout_ns;
     request.body_bytes_max = kAnswerBytesMax;
     request.headers.add("Content-Type", batch::kContentType);
-    if (!authorization_.empty()) request.headers.add("Authorization", authorization_);
+    request.tls = target_.tls;
+    if (!target_.authorization.empty()) {
+      request.headers.add("Authorization", target_.authorization);
+    }
     Result<http::ClientResponse> sent = pool_->send(request);
     if (!sent.ok()) {
       return base::make_error(errors::kNoServerAnswers,
-                              {shown_url_, sent.error().innermost().text});
+                              {target_.url, sent.error().innermost().text});
     }
     const http::ClientResponse& response = sent.value();
     if (response.status == 200) return batch::decode_answer(response.body);
@@ -124,8 +85,7 @@ class RemoteClient final : public QueueClient {
   }
 
   const http::Url url_;
-  const std::string shown_url_;
-  const std::string authorization_;
+  const AdminTarget target_;
   std::unique_ptr<net::ReactorPool> reactors_;
   std::unique_ptr<http::ClientPool> pool_;
 };
@@ -223,39 +183,27 @@ Result<std::unique_ptr<QueueClient>> open_local(const base::ParsedFlags& flags,
 }  // namespace
 
 std::vector<base::FlagSpec> queue_client_flags() {
-  return {admin_url_flag(),
-          {.name = "qmgr",
-           .value_name = "NAME",
-           .help = "The queue manager; without, the default one of the server, or the only one of "
-                   "the work directory."},
-          {.name = "user",
-           .value_name = "NAME",
-           .help = "Who asks. The password is in the file of --password-file, in the environment "
-                   "variable MILLSTREAM_PASSWORD, or asked for on the terminal. A server with "
-                   "--dev needs none.",
-           .short_name = 'u'},
-          {.name = "password-file",
-           .value_name = "FILE",
-           .help = "A file whose first line is the password."},
-          {.name = "work-dir",
-           .value_name = "FOLDER",
-           .help = "No server: open the queue manager of this work directory, which must not run."},
-          {.name = "buffered",
-           .help = "With --work-dir: as the option of `millstream run`.",
-           .kind = base::FlagKind::kSwitch}};
+  return with_admin_flags(
+      {{.name = "qmgr",
+        .value_name = "NAME",
+        .help = "The queue manager; without, the default one of the server, or the only one of "
+                "the work directory."},
+       {.name = "work-dir",
+        .value_name = "FOLDER",
+        .help = "No server: open the queue manager of this work directory, which must not run."},
+       {.name = "buffered",
+        .help = "With --work-dir: as the option of `millstream run`.",
+        .kind = base::FlagKind::kSwitch}});
 }
 
 Result<std::unique_ptr<QueueClient>> open_queue_client(const base::ParsedFlags& flags,
                                                        std::string_view queue_manager) {
   const std::string name(queue_manager.empty() ? flags.text("qmgr") : queue_manager);
   if (flags.has("work-dir")) return open_local(flags, name);
-  std::string url(flags.text("url"));
-  if (url.find("://") == std::string::npos) url = "http://" + url;
-  while (url.ends_with('/')) url.pop_back();
-  const std::string path =
-      "/millstream/v1/qmgr/" + http::percent_encode(name.empty() ? "*" : name) + "/batch";
-  const http::Url parsed = MS_TRY(http::parse_url(url + path));
-  auto client = std::make_unique<RemoteClient>(parsed, url, MS_TRY(authorization_of(flags)));
+  AdminTarget target = MS_TRY(admin_target_of(flags));
+  const http::Url url = MS_TRY(admin_url_of(
+      target, "/millstream/v1/qmgr/" + http::percent_encode(name.empty() ? "*" : name) + "/batch"));
+  auto client = std::make_unique<RemoteClient>(url, std::move(target));
   MS_TRY(client->start());
   return std::unique_ptr<QueueClient>(std::move(client));
 }

@@ -30,7 +30,7 @@ class QueueClient {
   virtual void guard(uint64_t token) = 0;
 };
 
-// --url, --work-dir, --qmgr, --user, --password-file, --buffered.
+// Those of the admin port (admin_client.h), --work-dir, --qmgr, --buffered.
 std::vector<base::FlagSpec> queue_client_flags();
 // `queue_manager`: the one that the arguments name; empty: that of --qmgr, or the default one.
 Result<std::unique_ptr<QueueClient>> open_queue_client(const base::ParsedFlags& flags,

@@ -44,6 +44,7 @@ server::ServerOptions options_of(const base::ParsedFlags& flags) {
     options.https_port = static_cast<int>(flags.integer("https-port"));
   }
   options.https_keystore = flags.text("https-keystore");
+  options.admin_keystore = flags.text("admin-keystore");
   if (flags.has("http-port")) options.http_port = static_cast<int>(flags.integer("http-port"));
   const std::string_view admin = flags.text("admin-port");
   options.admin_port = admin.empty() ? server::kAdminPortFromSettings : admin_port_of(admin);
@@ -141,7 +142,11 @@ std::vector<base::FlagSpec> listening_flags() {
           {.name = "admin-port",
            .value_name = "PORT",
            .help = "Port of administration and metrics; 0 takes a free one, off opens none. "
-                   "Default: that of server.conf.yaml, else 7600 when it is free."}};
+                   "Default: that of server.conf.yaml, else 7600 when it is free."},
+          {.name = "admin-keystore",
+           .value_name = "FILE",
+           .help = "PEM or PKCS#12 file with the key and certificate of the admin port, which then "
+                   "speaks HTTPS."}};
 }
 
 std::vector<base::FlagSpec> run_flags() {

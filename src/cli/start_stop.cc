@@ -37,14 +37,17 @@ std::vector<FoundFlow> find_flows(const Value& server, std::string_view applicat
 }
 
 int change_flow(const base::ParsedFlags& flags, const char* action, const char* done) {
-  const std::string_view url = flags.text("url");
+  const std::optional<AdminTarget> target = open_admin(flags);
+  if (!target) return 1;
+  const std::string& url = target->url;
   const std::string flow = flags.arguments().empty() ? "" : flags.arguments()[0];
   const std::string_view application = flags.text("application");
   if (flow.empty() && application.empty()) {
     std::fprintf(stderr, "Give a FLOW, or --application NAME for all flows of an application.\n");
     return 2;
   }
-  const Result<AdminAnswer> server = ask_admin(url, {.method = "GET", .path = "/apiv2?depth=5"});
+  const Result<AdminAnswer> server =
+      ask_admin(*target, {.method = "GET", .path = "/apiv2?depth=5"});
   if (!server.ok() || server.value().status != 200) return print_admin_failure(server, url);
   const std::vector<FoundFlow> found = find_flows(server.value().json, application, flow);
   if (found.empty()) {
@@ -63,7 +66,7 @@ int change_flow(const base::ParsedFlags& flags, const char* action, const char* 
   }
   for (const FoundFlow& f : found) {
     const Result<AdminAnswer> answer =
-        ask_admin(url, {.method = "POST", .path = f.uri + "/" + action});
+        ask_admin(*target, {.method = "POST", .path = f.uri + "/" + action});
     if (!answer.ok() || answer.value().status != 200) return print_admin_failure(answer, url);
     std::printf("%s: %s/%s\n", done, f.application.c_str(), f.flow.c_str());
   }
@@ -85,7 +88,7 @@ const base::CommandSpec& start_command() {
       .summary = "Start a message flow of a running server.",
       .arguments_min = 0,
       .arguments_max = 1,
-      .flags = {admin_url_flag(), application_flag()},
+      .flags = with_admin_flags({application_flag()}),
       .examples = {{"millstream start OrderFlow", "the flow of this name, whatever application"},
                    {"millstream start --application Orders", "all flows of an application"}}};
   return kSpec;
@@ -103,7 +106,7 @@ const base::CommandSpec& stop_command() {
           "its application is deployed again, and runs when the server starts anew.",
       .arguments_min = 0,
       .arguments_max = 1,
-      .flags = {admin_url_flag(), application_flag()},
+      .flags = with_admin_flags({application_flag()}),
       .examples = {{"millstream stop OrderFlow --application Orders", "one flow"}}};
   return kSpec;
 }

@@ -164,27 +164,28 @@ const base::CommandSpec& stats_command() {
           "are timed while statistics with node data are collected.",
       .arguments_min = 0,
       .arguments_max = 1,
-      .flags = {admin_url_flag(),
-                {.name = "json",
-                 .help = "Print the statistics records as JSON.",
-                 .kind = base::FlagKind::kSwitch},
-                {.name = "watch",
-                 .help = "Show it again and again, until Ctrl-C.",
-                 .kind = base::FlagKind::kSwitch},
-                {.name = "interval",
-                 .value_name = "SECONDS",
-                 .help = "Time between two looks of --watch.",
-                 .kind = base::FlagKind::kInteger,
-                 .default_text = "2",
-                 .integer_min = 1,
-                 .integer_max = 3600}},
+      .flags = with_admin_flags({{.name = "json",
+                                  .help = "Print the statistics records as JSON.",
+                                  .kind = base::FlagKind::kSwitch},
+                                 {.name = "watch",
+                                  .help = "Show it again and again, until Ctrl-C.",
+                                  .kind = base::FlagKind::kSwitch},
+                                 {.name = "interval",
+                                  .value_name = "SECONDS",
+                                  .help = "Time between two looks of --watch.",
+                                  .kind = base::FlagKind::kInteger,
+                                  .default_text = "2",
+                                  .integer_min = 1,
+                                  .integer_max = 3600}}),
       .examples = {{"millstream stats", "all flows of the server on this machine"},
                    {"millstream stats Orders --watch", "one flow and its nodes, every 2 seconds"}}};
   return kSpec;
 }
 
 int run_stats(const base::ParsedFlags& flags) {
-  const std::string url(flags.text("url"));
+  const std::optional<AdminTarget> target = open_admin(flags);
+  if (!target) return 1;
+  const std::string& url = target->url;
   AdminCall call;
   call.method = "GET";
   call.path = "/apiv2/statistics/flows";
@@ -193,7 +194,7 @@ int run_stats(const base::ParsedFlags& flags) {
   std::map<std::string, FlowRow> before;
   int64_t time_before_us = 0;
   while (true) {
-    Result<AdminAnswer> answer = ask_admin(url, call);
+    Result<AdminAnswer> answer = ask_admin(*target, call);
     if (!answer.ok() || answer.value().status != 200) return print_admin_failure(answer, url);
     if (flags.is_on("json")) {
       std::printf("%s\n", answer.value().body.c_str());

@@ -104,7 +104,8 @@ class StepPrinter {
   std::map<std::string, std::string> before_;
 };
 
-int switch_user_trace(const base::ParsedFlags& flags, const std::string& url) {
+int switch_user_trace(const base::ParsedFlags& flags, const std::optional<AdminTarget>& target) {
+  const std::string& url = target->url;
   const std::string& flow = flags.arguments()[0];
   const std::string word = flags.arguments().size() > 1 ? flags.arguments()[1] : "on";
   if (word != "on" && word != "off") {
@@ -112,11 +113,12 @@ int switch_user_trace(const base::ParsedFlags& flags, const std::string& url) {
     return 2;
   }
   Result<AdminAnswer> found = ask_admin(
-      url, {.method = "GET", .path = "/apiv2/statistics/flows?flow=" + http::percent_encode(flow)});
+      *target,
+      {.method = "GET", .path = "/apiv2/statistics/flows?flow=" + http::percent_encode(flow)});
   if (!found.ok() || found.value().status != 200) return print_admin_failure(found, url);
   const Value& first = found.value().json.get("flows").items().at(0);
   Result<AdminAnswer> done = ask_admin(
-      url,
+      *target,
       {.method = "POST",
        .path = "/apiv2/applications/" + http::percent_encode(first.get("application").as_string()) +
                "/messageflows/" + http::percent_encode(first.get("flow").as_string()) +
@@ -137,45 +139,48 @@ const base::CommandSpec& trace_command() {
       .summary = "Show the trees at each node for the next messages of a flow.",
       .description =
           "Waits for messages and prints what each node gets, as a Trace node would, with times "
-          "and exceptions. Nothing is written on the server and nothing is left on. With --user "
-          "it switches the user trace of the flow instead, which goes to a file in the work "
+          "and exceptions. Nothing is written on the server and nothing is left on. With "
+          "--user-trace it switches the user trace of the flow instead, which goes to a file in "
+          "the work "
           "directory.",
       .arguments_min = 1,
       .arguments_max = 2,
-      .flags = {admin_url_flag(),
-                {.name = "count",
-                 .value_name = "N",
-                 .help = "Messages to show.",
-                 .kind = base::FlagKind::kInteger,
-                 .default_text = "1",
-                 .integer_min = 1,
-                 .integer_max = 1000},
-                {.name = "esql",
-                 .help = "Show the statements and expressions of ESQL too.",
-                 .kind = base::FlagKind::kSwitch},
-                {.name = "trees",
-                 .help = "Show the trees, as it does unless told otherwise with --no-trees.",
-                 .kind = base::FlagKind::kSwitch},
-                {.name = "json",
-                 .help = "Print each step as one line of JSON.",
-                 .kind = base::FlagKind::kSwitch},
-                {.name = "user",
-                 .help = "Switch the user trace of the flow on or off.",
-                 .kind = base::FlagKind::kSwitch}},
+      .flags = with_admin_flags(
+          {{.name = "count",
+            .value_name = "N",
+            .help = "Messages to show.",
+            .kind = base::FlagKind::kInteger,
+            .default_text = "1",
+            .integer_min = 1,
+            .integer_max = 1000},
+           {.name = "esql",
+            .help = "Show the statements and expressions of ESQL too.",
+            .kind = base::FlagKind::kSwitch},
+           {.name = "trees",
+            .help = "Show the trees, as it does unless told otherwise with --no-trees.",
+            .kind = base::FlagKind::kSwitch},
+           {.name = "json",
+            .help = "Print each step as one line of JSON.",
+            .kind = base::FlagKind::kSwitch},
+           {.name = "user-trace",
+            .help = "Switch the user trace of the flow on or off.",
+            .kind = base::FlagKind::kSwitch}}),
       .examples = {{"millstream trace Orders", "the next message, tree by tree"},
                    {"millstream trace Orders --count 5 --no-trees --esql", "five, statements only"},
-                   {"millstream trace --user Orders on", "user trace into a file"}}};
+                   {"millstream trace --user-trace Orders on", "user trace into a file"}}};
   return kSpec;
 }
 
 int run_trace(const base::ParsedFlags& flags) {
-  const std::string url(flags.text("url"));
-  if (flags.is_on("user")) return switch_user_trace(flags, url);
+  const std::optional<AdminTarget> target = open_admin(flags);
+  if (!target) return 1;
+  const std::string& url = target->url;
+  if (flags.is_on("user-trace")) return switch_user_trace(flags, target);
   std::string path = "/apiv2/message-traces?flow=" + http::percent_encode(flags.arguments()[0]) +
                      "&count=" + std::to_string(flags.integer("count"));
   if (flags.is_on("esql")) path += "&esql=true";
   if (flags.has("trees") && !flags.is_on("trees")) path += "&trees=false";
-  Result<AdminAnswer> started = ask_admin(url, {.method = "POST", .path = path});
+  Result<AdminAnswer> started = ask_admin(*target, {.method = "POST", .path = path});
   if (!started.ok() || started.value().status != 201) return print_admin_failure(started, url);
   const std::string uri = started.value().json.get("uri").as_string();
   if (!flags.is_on("json")) {
@@ -186,7 +191,7 @@ int run_trace(const base::ParsedFlags& flags) {
   std::signal(SIGINT, [](int) { g_is_interrupted = 1; });
   StepPrinter printer;
   while (!g_is_interrupted) {
-    Result<AdminAnswer> answer = ask_admin(url, {.method = "GET", .path = uri});
+    Result<AdminAnswer> answer = ask_admin(*target, {.method = "GET", .path = uri});
     if (!answer.ok() || answer.value().status != 200) return print_admin_failure(answer, url);
     const Value& reply = answer.value().json;
     for (const Value& step : reply.get("steps").items()) {
@@ -207,7 +212,7 @@ int run_trace(const base::ParsedFlags& flags) {
     }
     ::usleep(kPollUs);
   }
-  (void)ask_admin(url, {.method = "DELETE", .path = uri});
+  (void)ask_admin(*target, {.method = "DELETE", .path = uri});
   return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "net/tls_keys.h"
 
+#include <dirent.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -10,6 +11,7 @@
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <mutex>
@@ -294,10 +296,38 @@ Result<TlsStore> read_pkcs12(const TlsFile& file, const std::string& bytes) {
   return store_failure(file.path, take_openssl_error());
 }
 
+// Certificates and revocation lists of all PEM files in a folder; keys that lie beside them are of
+// no interest.
+Result<TlsStore> read_tls_folder(const std::string& folder) {
+  std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(folder.c_str()), ::closedir);
+  if (!stream) return store_failure(folder, strerror(errno));
+  std::string all;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    if (entry->d_name[0] == '.') continue;
+    const std::string path = folder + "/" + entry->d_name;
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    const std::string text = MS_TRY(read_tls_file(path));
+    if (text.find("-----BEGIN ") == std::string::npos) continue;
+    if (text.find("PRIVATE KEY-----") != std::string::npos) continue;
+    all += text + "\n";
+    if (all.size() > kTlsFileBytesMax) return store_failure(folder, "it has more than 16 MiB");
+  }
+  TlsStore store = MS_TRY(read_pem({folder, "", ""}, all));
+  if (store.certificates.empty())
+    return store_failure(folder, "it has no PEM file with a certificate");
+  return store;
+}
+
 }  // namespace
 
 Result<TlsStore> read_tls_store(const TlsFile& file) {
-  const std::string bytes = MS_TRY(read_tls_file(file.path));
+  struct stat status{};
+  if (::stat(file.path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+    return read_tls_folder(file.path);
+  }
+  std::string bytes = MS_TRY(read_tls_file(file.path));
+  if (!file.key_path.empty()) bytes += "\n" + MS_TRY(read_tls_file(file.key_path));
   using namespace std::string_view_literals;
   if (begins_with(bytes, "\xFE\xED\xFE\xED"sv) || begins_with(bytes, "\xCE\xCE\xCE\xCE"sv)) {
     const size_t dot = file.path.rfind('.');

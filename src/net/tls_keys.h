@@ -16,11 +16,13 @@ struct X509_crl_st;
 
 namespace millstream::net {
 
-// A file of keys or certificates; an empty path means none.
+// A file of keys or certificates, or a folder of PEM files with certificates and revocation lists;
+// an empty path means none.
 struct TlsFile {
   std::string path;
   std::string password;
-  std::string key_password;  // of the key inside, when it is another one
+  std::string key_password;   // of the key inside, when it is another one
+  std::string key_path = {};  // PEM: the file of the key, when it is another one
   bool operator==(const TlsFile&) const = default;
 };
 

@@ -28,6 +28,7 @@ std::string file_stamps(const std::vector<std::string>& paths) {
 std::vector<std::string> TlsServer::files(const TlsServerSettings& settings) {
   std::vector<std::string> out = settings.crl_files;
   out.push_back(settings.keystore.path);
+  out.push_back(settings.keystore.key_path);
   out.push_back(settings.truststore.path);
   return out;
 }

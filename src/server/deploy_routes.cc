@@ -196,19 +196,18 @@ Value change_json(const ChangeReport& report, const std::string& uri) {
 }
 
 void add_deploy_routes(admin::AdminServer& admin, Server& server) {
-  admin.add(
-      "POST", "/apiv2/deploy", [&server](const AdminRequest& r) { return deploy(server, r); },
-      admin::HandlerPlace::kBlockingPool);
+  admin.add("POST", "/apiv2/deploy", [&server](const AdminRequest& r) { return deploy(server, r); },
+            admin::HandlerPlace::kBlockingPool,
+            {admin::AdminRight::kWrite, admin::AdminOptions().body_bytes_max});
   for (const char* collection :
        {"applications", "rest-apis", "services", "shared-libraries", "policies"}) {
     const std::string base = std::string("/apiv2/") + collection + "/";
-    admin.add(
-        "DELETE", base + "{name}",
-        [&server, base](const AdminRequest& r) {
-          return change_reply(server.host().undeploy(r.parameter("name")),
-                              base + r.parameter("name"));
-        },
-        admin::HandlerPlace::kBlockingPool);
+    admin.add("DELETE", base + "{name}",
+              [&server, base](const AdminRequest& r) {
+                return change_reply(server.host().undeploy(r.parameter("name")),
+                                    base + r.parameter("name"));
+              },
+              admin::HandlerPlace::kBlockingPool, {.right = admin::AdminRight::kWrite});
   }
 }
 

@@ -21,8 +21,10 @@ inline constexpr base::ErrorCode kUnknownSetting{"MS2005", 2005, base::Exception
     "There is no setting {0}; it does nothing."};
 inline constexpr base::ErrorCode kAdminPortTaken{"MS2006", 2006, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
     "No administration: cannot listen on {0}:{1}: {2}."};
-inline constexpr base::ErrorCode kAdminUnprotected{"MS2007", 2007, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
-    "No administration: RestAdminListener/{0} asks for protection that the admin port does not have."};
+inline constexpr base::ErrorCode kAdminUnprotected{"MS2007", 2007, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "The admin port is not opened on {0}, which other machines reach: {1}. Set basicAuth: true and sslCertificate below RestAdminListener, or its host to 127.0.0.1."};
+inline constexpr base::ErrorCode kAdminUnsupported{"MS2024", 2024, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "RestAdminListener/{0} asks for protection that the admin port does not have: {1}."};
 inline constexpr base::ErrorCode kNothingChanged{"MS2008", 2008, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "Nothing was changed because of the errors above; what ran before goes on."};
 inline constexpr base::ErrorCode kServerEnds{"MS2009", 2009, base::ExceptionKind::kConfiguration, base::Severity::kError,

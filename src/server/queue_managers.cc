@@ -10,6 +10,7 @@
 #include "queue/mqsc/script_apply.h"
 #include "queue/objects/object_name.h"
 #include "queue/objects/system_objects.h"
+#include "queue/store/overflow.h"
 #include "server/errors_gen.h"
 
 namespace millstream::server {
@@ -20,6 +21,20 @@ constexpr std::string_view kFolder = "qmgrs";
 constexpr std::string_view kServerUser = "mqm";
 // Names may have characters that folders may not, or that hide one.
 constexpr std::pair<char, char> kFolderLetters[] = {{'.', '!'}, {'/', '&'}};
+
+std::string lines_of(const queue::mqsc::AppliedScript& applied) {
+  std::string lines;
+  for (const std::string& line : applied.lines) lines += "\n  " + line;
+  return lines;
+}
+
+Status check_applied(const std::string& script, const std::string& manager,
+                     const queue::mqsc::AppliedScript& applied) {
+  const queue::mqsc::ScriptResult& result = applied.result;
+  if (result.exit_code() == queue::mqsc::kExitOk) return {};
+  return base::make_error(errors::kScriptFailed, {script, result.syntax_errors + result.failures,
+                                                  result.commands, manager, lines_of(applied)});
+}
 
 }  // namespace
 
@@ -43,6 +58,7 @@ std::string queue_manager_of_folder(std::string_view folder) {
 struct QueueManagers::Hosted {
   std::unique_ptr<io::Disk> disk;
   std::unique_ptr<queue::security::RuleAccess> access;
+  std::unique_ptr<queue::Overflow> overflow;
   std::unique_ptr<queue::QueueManager> manager;
   std::unique_ptr<queue::JournalStore> store;
 };
@@ -58,7 +74,10 @@ Status QueueManagers::start(QueueManagersOptions options, net::ReactorPool& reac
     executors_.push_back(std::make_unique<net::ReactorExecutor>(reactors.reactor(i)));
   }
   const std::string folder = io::join_path(options_.work_folder, kFolder);
-  if (!options_.is_default_wanted && io::path_kind(folder) != io::PathKind::kFolder) return {};
+  if (!options_.is_default_wanted && !options_.needs_users &&
+      io::path_kind(folder) != io::PathKind::kFolder) {
+    return {};
+  }
   QueueSecurity::Options security;
   security.work_folder = options_.work_folder;
   security.is_dev = options_.is_dev;
@@ -94,26 +113,36 @@ Status QueueManagers::open(const std::string& name) {
   manager.executor = executors_.front().get();
   manager.random = &base::system_random();
   manager.on_failure = options_.on_failure;
+  hosted->overflow = std::make_unique<queue::Overflow>(*hosted->disk);
+  manager.overflow = hosted->overflow.get();
+  manager.workers = &workers_;
   hosted->access = security_->make_access(name);
   manager.access = hosted->access.get();
   hosted->manager = std::make_unique<queue::QueueManager>(std::move(manager));
-  hosted->access->attach(hosted->manager->admin().authorities(), nullptr);
+  hosted->access->attach(hosted->manager->admin().authorities(),
+                         [m = hosted->manager.get()](std::string_view topic) {
+                           return m->pubsub().objects_above(topic);
+                         });
   hosted->store = MS_TRY(queue::JournalStore::open(
       {}, {*hosted->disk, base::system_clock(), base::system_random(), workers_},
       hosted->manager->listener(), hosted->manager->recovery()));
   MS_TRY(hosted->manager->start(*hosted->store));
-  if (hosted->store->recovery().is_new) MS_TRY(define_first_objects(*hosted->manager));
+  MS_TRY(define_first_objects(*hosted->manager));
   hosted_.push_back(std::move(hosted));
   return {};
 }
 
+// Once, and to the end: a queue manager that was killed in the middle of it goes on here. What an
+// administrator deletes or alters later stays so.
 Status QueueManagers::define_first_objects(queue::QueueManager& manager) {
   const auto target = queue::make_admin_target(manager, std::string(kServerUser));
-  for (std::string_view script :
-       {queue::objects::system_objects_script(), queue::objects::developer_objects_script()}) {
-    net::Awaiter<Status> answer;
-    queue::mqsc::run_definitions(*target, script, answer.callback());
-    MS_TRY(answer.wait());
+  constexpr std::string_view kSystem = "(system objects)", kDeveloper = "(developer objects)";
+  for (auto [name, script] : {std::pair(kSystem, queue::objects::system_objects_script()),
+                              std::pair(kDeveloper, queue::objects::developer_objects_script())}) {
+    if (!target->applied_script(name).empty()) continue;
+    net::Awaiter<queue::mqsc::AppliedScript> answer;
+    queue::mqsc::apply_script(*target, std::string(name), script, answer.callback());
+    MS_TRY(check_applied(std::string(name), manager.name(), answer.wait()));
   }
   return {};
 }
@@ -127,16 +156,10 @@ Status QueueManagers::apply_scripts(const std::vector<MqscFile>& files) {
     queue::mqsc::apply_script(*target, file.name, file.content, answer.callback());
     const queue::mqsc::AppliedScript applied = answer.wait();
     if (applied.was_known) continue;
-    std::string lines;
-    for (const std::string& line : applied.lines) lines += "\n  " + line;
-    const queue::mqsc::ScriptResult& result = applied.result;
-    if (result.exit_code() != queue::mqsc::kExitOk) {
-      return base::make_error(errors::kScriptFailed,
-                              {file.path, result.syntax_errors + result.failures, result.commands,
-                               manager->name(), lines});
-    }
-    base::log_event(base::LogLevel::kInfo, "MS2039I",
-                    file.path + " was applied to the queue manager " + manager->name() + lines);
+    MS_TRY(check_applied(file.path, manager->name(), applied));
+    base::log_event(
+        base::LogLevel::kInfo, "MS2039I",
+        file.path + " was applied to the queue manager " + manager->name() + lines_of(applied));
   }
   return {};
 }

@@ -31,6 +31,7 @@ struct QueueManagersOptions {
   std::string work_folder;
   std::string default_name{kDefaultQueueManager};
   bool is_default_wanted = false;  // made when it is not there
+  bool needs_users = false;        // also without a queue manager
   bool is_only_default = false;    // the others stay closed
   bool is_dev = false;             // whoever comes from this machine may do everything
   bool is_buffered = false;        // fdatasync, where the folder cannot do direct I/O

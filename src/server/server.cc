@@ -229,6 +229,7 @@ Status Server::start_queue_managers(const ServerOptions& options) {
   managers.is_default_wanted = !who.empty();
   managers.is_buffered = options.is_buffered;
   managers.is_dev = options.is_dev;
+  managers.needs_users = host_->conf().admin.needs_login;
   managers.on_failure = [](const base::Error& error) {
     base::log_event(base::LogLevel::kError, "MS2041E",
                     "A queue manager cannot keep its promises any more, and the server ends at "
@@ -269,21 +270,22 @@ Status Server::listen(const ServerOptions& options) {
 Status Server::listen_for_admin(const ServerOptions& options, base::Diagnostics& diagnostics) {
   const ServerConf& conf = host_->conf();
   const bool is_asked_for = options.admin_port != kAdminPortFromSettings;
-  const int port = is_asked_for ? options.admin_port : conf.admin_port.value_or(kDefaultAdminPort);
+  const int port = is_asked_for ? options.admin_port : conf.admin.port.value_or(kDefaultAdminPort);
   if (port == kNoAdminPort) return {};
-  if (!is_asked_for && !conf.unmet_admin_protection.empty()) {
-    Status status = base::make_error(errors::kAdminUnprotected, {conf.unmet_admin_protection});
-    diagnostics.warning({}, status.error().code->id, status.error().text);
-    return {};
-  }
-  const std::string host = conf.admin_host.empty() ? "127.0.0.1" : conf.admin_host;
+  AdminConf own = conf.admin;
+  if (!options.admin_keystore.empty()) own.tls.keystore = {options.admin_keystore, "", ""};
+  const bool has_host = !own.host.empty() && !options.is_dev;
+  const std::string host = has_host ? own.host : "127.0.0.1";
+  if (!options.is_dev) MS_TRY(check_admin_conf(own, host));
+  std::shared_ptr<net::TlsServer> tls;
+  if (!own.tls.keystore.path.empty()) tls = MS_TRY(net::TlsServer::create(own.tls));
   admin_ = std::make_unique<admin::AdminServer>();
-  add_admin_routes();
-  Status status = admin_->listen(*reactors_, host, port);
+  add_admin_routes(own, options.is_dev);
+  Status status = admin_->listen(*reactors_, host, port, std::move(tls));
   if (status.ok()) return {};
   admin_.reset();
   const std::string why = reason_of(status.error());
-  if (is_asked_for || conf.admin_port) {
+  if (is_asked_for || conf.admin.port) {
     return base::make_error(errors::kPortInUse, {host, port, why});
   }
   status = base::make_error(errors::kAdminPortTaken, {host, port, why});
@@ -297,7 +299,11 @@ Status Server::watch(std::function<void(const ChangeReport&)> on_report) {
 }
 
 // One line for each family of routes.
-void Server::add_admin_routes() {
+void Server::add_admin_routes(const AdminConf& conf, bool is_dev) {
+  if (conf.needs_login && !is_dev) {  // who reaches a server with --dev may do everything
+    admin_->set_gate(std::make_unique<admin::AdminGate>(
+        *queue_managers_, admin::AdminGateOptions{conf.has_roles, conf.roles}));
+  }
   observe::add_routes(hub_, *admin_);
   add_resource_routes(*admin_, *this);
   add_deploy_routes(*admin_, *this);

@@ -51,6 +51,7 @@ struct ServerOptions {
   int http_port = -1;
   int https_port = HttpsPort::kPortFromSettings;  // else that of server.conf.yaml, else 7843
   std::string https_keystore;                     // PEM or PKCS#12; wins over server.conf.yaml
+  std::string admin_keystore;                     // likewise; the admin port speaks HTTPS
   int admin_port = kNoAdminPort;                  // or kAdminPortFromSettings; 0: any free one
   int cores = 0;                                  // 0: as many as the machine has
   size_t in_flight_max = 10'000;
@@ -108,7 +109,7 @@ class Server {
   Status start_queue_managers(const ServerOptions& options);
   Status listen(const ServerOptions& options);
   Status listen_for_admin(const ServerOptions& options, base::Diagnostics& diagnostics);
-  void add_admin_routes();
+  void add_admin_routes(const AdminConf& conf, bool is_dev);
   Status observe_flows(const ServerOptions& options, const ServerConf& conf,
                        base::Diagnostics& diagnostics);
   void collect_http_metrics(base::MetricWriter& writer) const;

@@ -47,6 +47,7 @@ void apply_own(const std::string& file, const YamlNode& own, ServerConf& conf,
   }
   for (const format::YamlEntry& e : own.entries) {
     if (e.key == "Drives" || e.key == "Tracing") continue;
+    if (e.key == "Administration") continue;                         // admin_conf.h
     if (e.key == "CallableFlows") continue;                          // callable_conf.h
     if (e.key == "DataSources" || e.key == "OdbcDrivers") continue;  // database_conf.h
     Status status = base::make_error(errors::kUnknownSetting, {"Millstream/" + e.key});
@@ -64,28 +65,6 @@ void apply_own(const std::string& file, const YamlNode& own, ServerConf& conf,
       refuse_setting(diagnostics, file, e.value, "Millstream/Drives",
                      "a drive letter and a folder");
     }
-  }
-}
-
-void apply_admin(const std::string& file, const YamlNode& root, ServerConf& conf,
-                 base::Diagnostics& diagnostics) {
-  const YamlNode* port = root.find_path({"RestAdminListener", "port"});
-  if (port && !port->is_null()) {
-    const std::optional<int64_t> number = port->as_integer();
-    if (number && *number >= -1 && *number <= 65535) {
-      conf.admin_port = static_cast<int>(*number);
-    } else {
-      refuse_setting(diagnostics, file, *port, "RestAdminListener/port",
-                     "a number from 0 to 65535, or -1 for none");
-    }
-  }
-  const YamlNode* host = root.find_path({"RestAdminListener", "host"});
-  if (host && host->is_scalar()) conf.admin_host = host->text;
-  for (const char* key : {"authorizationEnabled", "basicAuth", "requireHttps", "sslCertificate",
-                          "tlsTrustStore", "caPath"}) {
-    const YamlNode* node = root.find_path({"RestAdminListener", key});
-    if (!node || node->is_null() || node->text.empty()) continue;
-    if (node->as_bool().value_or(true)) conf.unmet_admin_protection = key;
   }
 }
 
@@ -110,7 +89,7 @@ void apply_file(const std::string& file, const YamlNode& root, ServerConf& conf,
           conf.resolves_environment ? resolve_variables(e.value.text) : e.value.text;
     }
   }
-  apply_admin(file, root, conf, diagnostics);
+  apply_admin_conf(file, root, conf.admin, diagnostics);
   apply_https_conf(file, root, conf.https, diagnostics);
   observe::apply_conf(file, root, conf.observe, diagnostics);
   apply_cors(file, root, "HTTPConnector", conf.cors, diagnostics);
@@ -167,6 +146,7 @@ ServerConf read_work_folder(const std::string& folder, ace::Overrides& overrides
   const std::string overriding = io::join_path(folder, "overrides");
   read_conf_file(io::join_path(overriding, "server.conf.yaml"), conf, diagnostics);
   finish_https_conf(folder, conf.https);
+  finish_admin_conf(folder, conf.https.credentials, conf.admin);
   if (io::path_kind(overriding) != io::PathKind::kFolder) return conf;
   Result<std::vector<std::string>> files = io::list_files(overriding);
   if (!files.ok()) {

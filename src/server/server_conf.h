@@ -15,6 +15,7 @@
 #include "nodes/callable/remote_calls.h"
 #include "nodes/http/cors.h"
 #include "observe/settings.h"
+#include "server/admin_conf.h"
 #include "server/https_conf.h"
 #include "server/policy_conf.h"
 
@@ -22,12 +23,10 @@ namespace millstream::server {
 
 struct ServerConf {
   std::string server_name;
-  std::optional<int> http_port;        // ResourceManagers/HTTPConnector/ListenerPort
-  std::string http_address;            // ResourceManagers/HTTPConnector/ListenerAddress
-  std::optional<int> admin_port;       // RestAdminListener/port; -1: none
-  std::string admin_host;              // RestAdminListener/host
-  std::string default_queue_manager;   // defaultQueueManager
-  std::string unmet_admin_protection;  // the key that asks for what the admin port does not have
+  std::optional<int> http_port;       // ResourceManagers/HTTPConnector/ListenerPort
+  std::string http_address;           // ResourceManagers/HTTPConnector/ListenerAddress
+  AdminConf admin;                    // RestAdminListener, Security/Permissions
+  std::string default_queue_manager;  // defaultQueueManager
   std::map<std::string, std::string, std::less<>> user_variables;
   bool resolves_environment = false;  // resolveUserVariableEnvVars
   observe::Settings observe;          // Statistics, OpenTelemetry, traceNodeLevel, ActivityLog

@@ -122,7 +122,7 @@ class Server:
         self._reader.start()
         for line in self.process.stdout:
             self.lines.append(line.rstrip())
-            admin = re.search(r"administration +http://[^:]+:(\d+)", line)
+            admin = re.search(r"administration +https?://[^:]+:(\d+)", line)
             if admin:
                 self.admin_port = int(admin.group(1))
             secure = re.search(r"https://\*:(\d+)/", line)

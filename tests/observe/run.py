@@ -260,7 +260,7 @@ def user_trace_is_switched_while_messages_run(t):
     with t.server(app) as s:
         assert s.post("/App")[0] == 200
         assert t.log("userTrace.App.Hello.txt") == ""
-        result = t.call("trace", "--user", "Hello", "on", "--url", s.url)
+        result = t.call("trace", "--user-trace", "Hello", "on", "--url", s.url)
         assert result.returncode == 0 and "userTrace.App.Hello.txt" in result.stdout, result
         assert s.post("/App", "<a>1</a>") == (200, "<a>1</a>")
         # The last node's line is written when the message ends, after the reply.
@@ -280,7 +280,7 @@ def user_trace_is_switched_while_messages_run(t):
                 r"BIP4007I: Message propagated to 'out' terminal of node 'Hello.Do'\."):
             assert re.search(expected, text), f"{expected}\n{text}"
         assert "noted" in text
-        assert t.call("trace", "--user", "App/Hello", "off", "--url", s.url).returncode == 0
+        assert t.call("trace", "--user-trace", "App/Hello", "off", "--url", s.url).returncode == 0
         assert s.post("/App")[0] == 200
         assert t.log("userTrace.App.Hello.txt") == text
         status, now = s.ask("POST", FLOW + "/reset-user-trace")

@@ -64,9 +64,10 @@ MqLogin log_in(const MqAccess& access, const AdminRequest& request) {
   net::Awaiter<queue::security::LoginResult> answer;
   authenticator->login(std::move(login), access.executor(*net::Reactor::current()),
                        answer.callback());
-  const queue::security::LoginResult result = answer.wait();
+  queue::security::LoginResult result = answer.wait();
   if (result.is_accepted) {
-    out.user = result.user;
+    out.user = std::move(result.user);
+    out.groups = std::move(result.groups);
   } else {
     out.refusal = ask_for_login(result.retry_after_ms);
   }

@@ -12,6 +12,7 @@ namespace millstream::admin {
 
 struct MqLogin {
   std::string user;  // empty: refused, and then `refusal` is the reply
+  std::vector<std::string> groups;
   AdminReply refusal;
   bool is_accepted() const { return !user.empty(); }
 };

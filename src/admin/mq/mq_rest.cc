@@ -65,6 +65,9 @@ struct CountedRun {
   int number_;
 };
 
+// These routes ask for a login always, and have limits of their own.
+constexpr RouteRules kOwnRules{AdminRight::kOwn, AdminOptions().body_bytes_max};
+
 bool is_wanted(const AdminRequest& request, std::string_view group) {
   const std::string* wanted = request.find_query(group == "extended" ? "attributes" : "status");
   return wanted && (*wanted == "*" || wanted->starts_with(group));
@@ -111,11 +114,12 @@ MqRest::MqRest(const MqAccess& access)
 void MqRest::add_route(AdminServer& server, std::string_view method, std::string_view path,
                        Handler handler) {
   for (RestVersion version : {RestVersion::kV1, RestVersion::kV2, RestVersion::kV3}) {
-    server.add(method,
-               std::string(kRoot) + std::to_string(static_cast<int>(version)) + std::string(path),
-               [this, version, handler](const AdminRequest& request) {
-                 return run(request, version, handler);
-               });
+    server.add(
+        method, std::string(kRoot) + std::to_string(static_cast<int>(version)) + std::string(path),
+        [this, version, handler](const AdminRequest& request) {
+          return run(request, version, handler);
+        },
+        HandlerPlace::kReactor, kOwnRules);
   }
 }
 
@@ -134,9 +138,15 @@ void MqRest::add_routes(AdminServer& server) {
   add_route(server, "GET", "/admin/installation/{name}", &MqRest::show_installation);
   for (const char* version : {"1", "2", "3"}) {
     const std::string login = std::string(kRoot) + version + "/login";
-    server.add("POST", login, [this](const AdminRequest& r) { return sessions_.log_in(r); });
-    server.add("GET", login, [this](const AdminRequest& r) { return sessions_.show(r); });
-    server.add("DELETE", login, [this](const AdminRequest& r) { return sessions_.log_out(r); });
+    server.add(
+        "POST", login, [this](const AdminRequest& r) { return sessions_.log_in(r); },
+        HandlerPlace::kReactor, kOwnRules);
+    server.add(
+        "GET", login, [this](const AdminRequest& r) { return sessions_.show(r); },
+        HandlerPlace::kReactor, kOwnRules);
+    server.add(
+        "DELETE", login, [this](const AdminRequest& r) { return sessions_.log_out(r); },
+        HandlerPlace::kReactor, kOwnRules);
   }
 }
 
