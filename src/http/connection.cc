@@ -79,6 +79,15 @@ void Connection::close() {
   detach();
 }
 
+void Connection::set_ends_with_input() {
+  ends_with_input_ = true;
+  if (!is_peer_closed_) return;
+  // Not under the caller's feet; runs before the deletion that a close() would post.
+  reactor_.post([this] {
+    if (ends_with_input_ && state_ == State::kInFlight) close();
+  });
+}
+
 // The object ends; its descriptor is closed or somebody else's.
 void Connection::detach() {
   state_ = State::kClosed;
@@ -120,6 +129,7 @@ void Connection::on_io(uint32_t events) {
   if (events & (EPOLLERR | EPOLLHUP)) return close();
   if (events & EPOLLRDHUP) is_peer_closed_ = true;
   if (events & (EPOLLIN | EPOLLRDHUP)) is_readable_ = true;
+  if (is_peer_closed_ && ends_with_input_ && state_ == State::kInFlight) return close();
   if (tls_) {
     tls_->on_readable(is_peer_closed_);
     if ((events & EPOLLOUT) && !tls_->flush() && tls_->is_broken()) return close();
@@ -355,6 +365,7 @@ void Connection::dispatch(size_t end) {
   parser_.reset();
   has_head_deadline_ = false;
   state_ = State::kInFlight;
+  ends_with_input_ = false;
   is_protocol_known_ = true;
 
   if (!shard_.admit(request, is_counted_)) return send(request);

@@ -25,6 +25,7 @@ class Connection final : private net::IoHandler, public RequestHost, public Shar
   void set_reply_deadline(Request&, int64_t deadline_ns) override { set_deadline(deadline_ns); }
   // "address:port" of the client, asked of the kernel once.
   std::string_view peer() override;
+  void set_ends_with_input() override;
   const net::TlsPeer* tls_peer() override { return tls_ ? &tls_->engine().peer() : nullptr; }
 
  private:
@@ -67,6 +68,7 @@ class Connection final : private net::IoHandler, public RequestHost, public Shar
   State state_ = State::kHead;
   bool is_readable_ = false;
   bool is_peer_closed_ = false;
+  bool ends_with_input_ = false;  // of the current request
   bool is_processing_ = false;
   bool is_counted_ = false;   // the current request is in the server's in-flight count
   bool must_linger_ = false;  // unread input is likely when this reply has gone

@@ -36,6 +36,8 @@ class RequestHost {
   virtual void set_reply_deadline(Request& request, int64_t deadline_ns) = 0;
   virtual std::string_view peer() = 0;
   virtual const net::TlsPeer* tls_peer() = 0;
+  // A client that has sent its last byte counts as gone.
+  virtual void set_ends_with_input() {}
 
  protected:
   ~RequestHost() = default;
@@ -118,6 +120,13 @@ class Request {
   // Reactor thread. Called there, outside fibers, when the exchange ends, replied to or not; at
   // once when it has ended. For whoever keeps a reference and would wait in vain for a time-out.
   void set_on_gone(std::function<void(Request&)> on_gone);
+
+  // Reactor thread. A client that closes its side of the connection counts as gone, though it may
+  // still read: for requests that wait and take something that nobody must lose. HTTP/1; over
+  // HTTP/2 a closed connection is the end anyway.
+  void end_with_input() {
+    if (connection_) connection_->set_ends_with_input();
+  }
 
   // Before the request is handed on: filters run in this order. They are shared with the request,
   // because a reply may come after whoever added them has gone. A time-out's own reply passes none.

@@ -27,6 +27,7 @@ class RestWatch {
       is_gone_ = true;
       on_gone();
     });
+    exchange_->end_with_input();
   }
   ~RestWatch() {
     if (exchange_ && !is_gone_) exchange_->set_on_gone({});
