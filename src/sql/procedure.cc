@@ -6,6 +6,8 @@
 #include <sql.h>
 #include <sqlext.h>
 
+#include <algorithm>
+
 #include "sql/errors_gen.h"
 #include "sql/prepared.h"
 #include "text/sql_identifier.h"
