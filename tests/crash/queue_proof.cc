@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <new>
 #include <string>
 #include <thread>
@@ -35,6 +36,7 @@ struct ProofArguments {
   int jobs = 0;
   int length = 3;
   bool stops_at_first = false;
+  std::vector<uint64_t> listed;  // instead of a range
 };
 
 // What the processes share.
@@ -78,7 +80,7 @@ void run_seeds(ProofShared& shared, const ProofArguments& arguments, int job) {
     if (arguments.stops_at_first && shared.failed.load() > 0) return;
     const uint64_t n = shared.next.fetch_add(1);
     if (n >= arguments.seeds) return;
-    const uint64_t seed = arguments.start + n;
+    const uint64_t seed = arguments.listed.empty() ? arguments.start + n : arguments.listed[n];
     shared.working_on[job] = seed;
     RunResult result = run_queue_seed({.seed = seed});
     shared.working_on[job] = 0;
@@ -177,12 +179,29 @@ int run_processes(const ProofArguments& arguments, uint64_t* passed, uint64_t* a
   return is_ok ? 0 : 1;
 }
 
+// Seeds that found something once.
+std::vector<uint64_t> read_seeds(const char* path) {
+  std::vector<uint64_t> seeds;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty() && line[0] != '#') seeds.push_back(std::strtoull(line.c_str(), nullptr, 10));
+  }
+  return seeds;
+}
+
 int run_modes(ProofArguments arguments, const std::vector<const char*>& modes) {
   uint64_t passed = 0, failed = 0;
   int status = 0;
   for (const char* mode : modes) {
     arguments.mode = mode;
+    const uint64_t seeds = arguments.seeds;
+    if (arguments.mode == "regress") {
+      arguments.listed = read_seeds("tests/crash/regress_seeds.txt");
+      arguments.seeds = arguments.listed.size();
+    }
     status |= run_processes(arguments, &passed, &failed);
+    arguments.seeds = seeds;
+    arguments.listed.clear();
     if (status != 0 && arguments.stops_at_first) break;
   }
   std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(passed),
@@ -225,7 +244,7 @@ int proof_main(int argc, char** argv) {
   if (arguments.jobs > ProofShared::kJobsMax) arguments.jobs = ProofShared::kJobsMax;
   if (arguments.mode == "simulate") return run_modes(arguments, {"simulate"});
   if (arguments.mode == "exhaustive") return run_modes(arguments, {"exhaustive"});
-  if (arguments.mode == "quick") return run_modes(arguments, {"simulate", "exhaustive"});
+  if (arguments.mode == "quick") return run_modes(arguments, {"regress", "simulate", "exhaustive"});
   if (arguments.mode == "seed") return one_seed(arguments.start);
   std::fprintf(
       stderr,
@@ -236,4 +255,8 @@ int proof_main(int argc, char** argv) {
 }  // namespace
 }  // namespace millstream::sim
 
-int main(int argc, char** argv) { return millstream::sim::proof_main(argc, argv); }
+int main(int argc, char** argv) {
+  // Torn tails are cut by the thousand here.
+  (void)millstream::base::configure_log({.level_min = millstream::base::LogLevel::kError});
+  return millstream::sim::proof_main(argc, argv);
+}
