@@ -133,7 +133,8 @@ def the_port_speaks_https_only(t):
 
 @case_of(secured)
 def nobody_comes_in_without_a_password(t):
-    for i, path in enumerate(("/apiv2", "/apiv2/applications", FLOW, "/apiv2/statistics/flows", "/ibmmq/rest/v3/admin/qmgr")):
+    paths = ("/apiv2", "/apiv2/applications", FLOW, "/apiv2/statistics/flows", "/ibmmq/rest/v3/admin/qmgr")
+    for i, path in enumerate(paths):
         reply = t.call("GET", path)
         assert reply.status == 401, (path, reply)
         reply = t.call("GET", path, "boss" if i == 0 else f"stranger{i}", password="wrong password")
