@@ -8,6 +8,8 @@
 
 namespace millstream {
 
+namespace millstream {
+
 TEST_CASE("worker: a thread loses no wake-up and repeats a step that has more to do") {
   base::ThreadWorkerFactory factory;
   std::atomic<int> given{0}, taken{0};
@@ -81,5 +83,7 @@ TEST_CASE("worker: the virtual clock moves to the next timer only when nothing i
   worker.reset();
   CHECK(sim.run() == 0);
 }
+
+}  // namespace millstream
 
 }  // namespace millstream

@@ -14,6 +14,8 @@
 
 namespace millstream {
 
+namespace millstream {
+
 namespace {
 io::AlignedBuffer disk_page(char fill, size_t pages = 1) {
   io::AlignedBuffer buffer(pages * 4096);
@@ -164,5 +166,7 @@ TEST_CASE("sim disk: faults, room, damage") {
   disk.truncate("f", 4096);
   CHECK(disk.content("f").size() == 4096);
 }
+
+}  // namespace millstream
 
 }  // namespace millstream

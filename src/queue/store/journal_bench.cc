@@ -25,9 +25,8 @@
 #include "io/posix_disk.h"
 #include "queue/store/journal_store.h"
 
+namespace millstream {
 namespace {
-
-using namespace millstream;
 
 int64_t bench_now() { return base::system_clock().monotonic_ns(); }
 
@@ -224,9 +223,7 @@ void bench_start(const std::string& folder, size_t body_bytes, uint64_t journal_
   std::fflush(stdout);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_bench(int argc, char** argv) {
   const std::string base_folder = argc > 1 ? argv[1] : "/var/tmp";
   const double seconds = argc > 2 ? std::atof(argv[2]) : 4;
   std::string folder = base_folder + "/ms_bench_XXXXXX";
@@ -238,3 +235,8 @@ int main(int argc, char** argv) {
   }
   return io::remove_tree(folder).ok() ? 0 : 1;
 }
+
+}  // namespace
+}  // namespace millstream
+
+int main(int argc, char** argv) { return millstream::run_bench(argc, argv); }

@@ -2,8 +2,7 @@
 
 #include "queue/store/store_rig_for_test.h"
 
-using namespace millstream;
-using namespace millstream::queue;
+namespace millstream::queue {
 
 TEST_CASE("journal store: what was put is there after a clean stop and after a kill") {
   io::SimDisk disk(1);
@@ -54,3 +53,5 @@ TEST_CASE("journal store: random units, clean restarts and kills") {
     }
   }
 }
+
+}  // namespace millstream::queue

@@ -8,8 +8,7 @@
 
 #include "queue/store/store_rig_for_test.h"
 
-using namespace millstream;
-using namespace millstream::queue;
+namespace millstream::queue {
 
 namespace {
 
@@ -106,3 +105,5 @@ TEST_CASE("store crash: kill -9 loses nothing either, and the process may die at
     }
   }
 }
+
+}  // namespace millstream::queue

@@ -12,8 +12,7 @@
 #include "queue/store/overflow.h"
 #include "queue/store/store_rig_for_test.h"
 
-using namespace millstream;
-using namespace millstream::queue;
+namespace millstream::queue {
 
 namespace {
 
@@ -345,3 +344,5 @@ TEST_CASE("journal store: the same code on threads and a real directory") {
   }
   REQUIRE(io::remove_tree(folder).ok());
 }
+
+}  // namespace millstream::queue

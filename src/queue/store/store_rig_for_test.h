@@ -104,6 +104,17 @@ class StoreRig final : public StoreListener {
   void space_changed(bool admits_puts) override { is_admitting = admits_puts; }
   void acknowledge(Sent& sent, std::span<const Location> puts);
   bool read_bodies();
+  QueueId random_queue();
+  size_t random_size();
+  RedoRecord random_record();
+  void random_puts();
+  void random_gets();
+  void random_backout();
+  void random_records();
+  void random_clear(bool is_short_lived);
+  void random_prepare();
+  void random_settle();
+  void random_forget();
   void build_index();
 
   io::SimDisk& disk_;

@@ -422,120 +422,146 @@ RedoUnit StoreRig::settle(const std::string& xid, bool is_commit) {
   return unit;
 }
 
+QueueId StoreRig::random_queue() { return static_cast<QueueId>(1 + random_.next_u64() % 3); }
+
+size_t StoreRig::random_size() {
+  const uint64_t dice = random_.next_u64() % 40;
+  if (dice == 0) return 40000 + random_.next_u64() % 30000;  // chunks, a spill file of its own
+  if (dice < 4) return 3500 + random_.next_u64() % 1200;     // about a chunk
+  return random_.next_u64() % 900;
+}
+
+void StoreRig::random_puts() {
+  RedoUnit unit;
+  for (uint64_t n = 1 + random_.next_u64() % 4; n > 0; --n) {
+    unit.puts.push_back(make_put(random_queue(), random_.next_u64() % 60, random_size()));
+  }
+  if (random_.next_u64() % 6 == 0) {  // a publication: one body for several queues
+    RedoPut copy = unit.puts.back();
+    copy.queue = random_queue();
+    unit.puts.push_back(copy);
+  }
+  RedoGet get;
+  if (random_.next_u64() % 3 == 0 && take(random_queue(), &get)) unit.gets.push_back(get);
+  append(std::move(unit));
+}
+
+void StoreRig::random_gets() {
+  RedoUnit unit;
+  RedoGet get;
+  for (uint64_t n = 1 + random_.next_u64() % 6; n > 0; --n) {
+    if (take(random_queue(), &get)) unit.gets.push_back(get);
+  }
+  if (!unit.gets.empty()) append(std::move(unit));
+}
+
+void StoreRig::random_backout() {
+  RedoUnit unit;
+  RedoGet get;
+  if (!take(random_queue(), &get)) return;
+  index_[get.queue][get.sequence] = get.location;
+  unit.backouts.push_back(
+      {get.queue, get.sequence, get.location, static_cast<uint32_t>(1 + random_.next_u64() % 9)});
+  append(std::move(unit));
+}
+
+RedoRecord StoreRig::random_record() {
+  texts_.push_back("key" + std::to_string(random_.next_u64() % 12));
+  const std::string& key = texts_.back();
+  texts_.push_back(rig_text(++last_id_, random_.next_u64() % 300));
+  const bool is_erased = random_.next_u64() % 4 == 0;
+  return {static_cast<uint8_t>(random_.next_u64() % 2), key,
+          is_erased ? std::string_view() : std::string_view(texts_.back()), is_erased};
+}
+
+void StoreRig::random_records() {
+  RedoUnit unit;
+  for (uint64_t n = 1 + random_.next_u64() % 3; n > 0; --n) unit.records.push_back(random_record());
+  append(std::move(unit));
+}
+
+void StoreRig::random_clear(bool is_short_lived) {
+  RedoUnit unit;
+  if (!is_short_lived) {
+    const QueueId q = random_queue();
+    if (prepares_open_ > 0) return;
+    unit.clears.push_back({q, next_[q], false});
+    index_[q].clear();
+    append(std::move(unit));
+    return;
+  }
+  const QueueId q = ++last_queue_;
+  unit.puts.push_back(make_put(q, 10, 200));
+  append(std::move(unit));
+  RedoUnit gone;
+  gone.clears.push_back({q, next_[q], true});
+  deleted_.insert(q);
+  index_.erase(q);
+  append(std::move(gone));
+}
+
+void StoreRig::random_prepare() {
+  RedoUnit unit;
+  texts_.push_back("xid" + std::to_string(++last_id_));
+  unit.kind = RedoKind::kPrepare;
+  ++prepares_open_;
+  unit.xid = texts_.back();
+  for (uint64_t n = random_.next_u64() % 3; n > 0; --n) {
+    unit.puts.push_back(make_put(random_queue(), 20, random_size()));
+  }
+  RedoGet get;
+  if (take(random_queue(), &get)) {
+    unit.gets.push_back(get);
+    locked_[{get.queue, get.sequence}] = get.location;
+  }
+  if (random_.next_u64() % 3 == 0) unit.records.push_back(random_record());
+  append(std::move(unit));
+}
+
+void StoreRig::random_settle() {
+  if (prepared_.empty()) return;
+  auto it = prepared_.begin();
+  std::advance(it, random_.next_u64() % prepared_.size());
+  const RedoUnit content_of = it->second;
+  const bool is_commit = random_.next_u64() % 3 != 0;
+  RedoUnit unit = settle(it->first, is_commit);
+  if (random_.next_u64() % 4 == 0) {
+    unit.outcome = 7;
+    heuristics_.insert(std::string(unit.xid));
+  }
+  append(std::move(unit));
+  if (is_commit) settled_queues_[units_.back().get()] = settling_;
+  for (const RedoGet& get : content_of.gets) {
+    const auto locked = locked_.find({get.queue, get.sequence});
+    if (locked == locked_.end()) continue;
+    if (!is_commit) index_[get.queue][get.sequence] = locked->second;
+    locked_.erase(locked);
+  }
+}
+
+void StoreRig::random_forget() {
+  if (heuristics_.empty()) return;
+  RedoUnit unit;
+  texts_.push_back(*heuristics_.begin());
+  heuristics_.erase(heuristics_.begin());
+  unit.kind = RedoKind::kForget;
+  unit.xid = texts_.back();
+  append(std::move(unit));
+}
+
 void StoreRig::random_step() {
   const uint64_t dice = random_.next_u64() % 100;
-  auto queue = [&] { return static_cast<QueueId>(1 + random_.next_u64() % 3); };
-  auto size = [&]() -> size_t {
-    const uint64_t d = random_.next_u64() % 40;
-    if (d == 0) return 40000 + random_.next_u64() % 30000;  // chunks, a spill file of its own
-    if (d < 4) return 3500 + random_.next_u64() % 1200;     // about a chunk
-    return random_.next_u64() % 900;
-  };
-  RedoUnit unit;
-  if (dice < 45) {
-    for (uint64_t n = 1 + random_.next_u64() % 4; n > 0; --n) {
-      unit.puts.push_back(make_put(queue(), random_.next_u64() % 60, size()));
-    }
-    if (dice < 8) {  // a publication: one body for several queues
-      RedoPut copy = unit.puts.back();
-      copy.queue = queue();
-      unit.puts.push_back(copy);
-    }
-    RedoGet get;
-    if (dice % 3 == 0 && take(queue(), &get)) unit.gets.push_back(get);
-    append(std::move(unit));
-  } else if (dice < 65) {
-    RedoGet get;
-    for (uint64_t n = 1 + random_.next_u64() % 6; n > 0; --n) {
-      if (take(queue(), &get)) unit.gets.push_back(get);
-    }
-    if (!unit.gets.empty()) append(std::move(unit));
-  } else if (dice < 70) {
-    RedoGet get;
-    if (!take(queue(), &get)) return;
-    index_[get.queue][get.sequence] = get.location;
-    unit.backouts.push_back(
-        {get.queue, get.sequence, get.location, static_cast<uint32_t>(1 + random_.next_u64() % 9)});
-    append(std::move(unit));
-  } else if (dice < 77) {
-    for (uint64_t n = 1 + random_.next_u64() % 3; n > 0; --n) {
-      texts_.push_back("key" + std::to_string(random_.next_u64() % 12));
-      const std::string& key = texts_.back();
-      texts_.push_back(rig_text(++last_id_, random_.next_u64() % 300));
-      const bool is_erased = random_.next_u64() % 4 == 0;
-      unit.records.push_back({static_cast<uint8_t>(random_.next_u64() % 2), key,
-                              is_erased ? std::string_view() : std::string_view(texts_.back()),
-                              is_erased});
-    }
-    append(std::move(unit));
-  } else if (dice < 79) {
-    const QueueId q = queue();
-    unit.clears.push_back({q, next_[q], false});
-    if (prepares_open_ == 0) {
-      index_[q].clear();
-      append(std::move(unit));
-    }
-  } else if (dice < 81) {
-    // A queue of its own that lives shortly.
-    const QueueId q = ++last_queue_;
-    unit.puts.push_back(make_put(q, 10, 200));
-    append(std::move(unit));
-    RedoUnit gone;
-    gone.clears.push_back({q, next_[q], true});
-    deleted_.insert(q);
-    index_.erase(q);
-    append(std::move(gone));
-  } else if (dice < 86) {
-    texts_.push_back("xid" + std::to_string(++last_id_));
-    unit.kind = RedoKind::kPrepare;
-    ++prepares_open_;
-    unit.xid = texts_.back();
-    for (uint64_t n = random_.next_u64() % 3; n > 0; --n) {
-      unit.puts.push_back(make_put(queue(), 20, size()));
-    }
-    RedoGet get;
-    if (take(queue(), &get)) {
-      unit.gets.push_back(get);
-      locked_[{get.queue, get.sequence}] = get.location;
-    }
-    if (dice == 85) {
-      texts_.push_back("key" + std::to_string(random_.next_u64() % 12));
-      unit.records.push_back({1, texts_.back(), "prepared value", false});
-    }
-    append(std::move(unit));
-  } else if (dice < 90) {
-    if (prepared_.empty()) return;
-    auto it = prepared_.begin();
-    std::advance(it, random_.next_u64() % prepared_.size());
-    const RedoUnit content_of = it->second;
-    const bool is_commit = random_.next_u64() % 3 != 0;
-    unit = settle(it->first, is_commit);
-    if (random_.next_u64() % 4 == 0) {
-      unit.outcome = 7;
-      heuristics_.insert(std::string(unit.xid));
-    }
-    append(std::move(unit));
-    if (is_commit) settled_queues_[units_.back().get()] = settling_;
-    for (const RedoGet& get : content_of.gets) {
-      const auto locked = locked_.find({get.queue, get.sequence});
-      if (locked == locked_.end()) continue;
-      if (!is_commit) index_[get.queue][get.sequence] = locked->second;
-      locked_.erase(locked);
-    }
-  } else if (dice < 92) {
-    if (heuristics_.empty()) return;
-    texts_.push_back(*heuristics_.begin());
-    heuristics_.erase(heuristics_.begin());
-    unit.kind = RedoKind::kForget;
-    unit.xid = texts_.back();
-    append(std::move(unit));
-  } else if (dice < 93) {
-    store->checkpoint();
-  } else if (dice < 94) {
-    sim.run_for_ns(5'000'000'000);
-  } else {
-    for (uint64_t n = random_.next_u64() % 30; n > 0; --n) sim.step_ready();
-  }
+  if (dice < 45) return random_puts();
+  if (dice < 65) return random_gets();
+  if (dice < 70) return random_backout();
+  if (dice < 77) return random_records();
+  if (dice < 81) return random_clear(dice >= 79);
+  if (dice < 86) return random_prepare();
+  if (dice < 90) return random_settle();
+  if (dice < 92) return random_forget();
+  if (dice < 93) return store->checkpoint();
+  if (dice < 94) return sim.run_for_ns(5'000'000'000);
+  for (uint64_t n = random_.next_u64() % 30; n > 0; --n) sim.step_ready();
 }
 
 }  // namespace millstream::queue

@@ -6,8 +6,7 @@
 
 #include "queue/store/store_rig_for_test.h"
 
-using namespace millstream;
-using namespace millstream::queue;
+namespace millstream::queue {
 
 namespace {
 
@@ -346,3 +345,5 @@ TEST_CASE("store scenario 32: a power cut with the default rhythm loses nothing 
     kill_and_check(s.rig, true);
   }
 }
+
+}  // namespace millstream::queue
