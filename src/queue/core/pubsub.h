@@ -63,6 +63,11 @@ class PubSub {
   // TOPICSTR of a topic object and what was given: 2085, 2425.
   Outcome full_topic(std::string_view object, std::string_view given, std::string& out) const;
   topic::TopicAttributes attributes(std::string_view topic) const;
+  // Topic objects at and above a topic string, the nearest first.
+  std::vector<std::string> objects_above(std::string_view topic) const {
+    std::shared_lock lock(mutex_);
+    return tree_.objects_above(topic);
+  }
 
   // Adds a put for each subscription to the unit. 2502 when a rule of the topic says that a failed
   // delivery fails the publication (nothing was added then).
