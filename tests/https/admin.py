@@ -74,10 +74,10 @@ def cannot_connect(port, context, path="/apiv2"):
     raise AssertionError("the connection was let in")
 
 
-def cli(server, *arguments, password=PASSWORD, url=None, text=None):
+def cli(server, *arguments, password=PASSWORD, text=None):
     environment = {**os.environ, "MILLSTREAM_PASSWORD": password}
-    return subprocess.run([server.binary, *map(str, arguments), "--url", url or f"https://localhost:{server.admin_port}"],
-                          input=text, capture_output=True, text=True, timeout=120, env=environment, check=False)
+    target = f"https://localhost:{server.admin_port}"
+    return subprocess.run([server.binary, *map(str, arguments), "--url", target], input=text, capture_output=True, text=True, timeout=120, env=environment, check=False)
 
 
 class Secured(NamedTuple):
@@ -335,7 +335,7 @@ def what_is_not_protected_is_not_opened(binary, folder):
     assert "MS2007" in why and "in the clear" in why, why
     why = refusal(binary, folder, "https", "RestAdminListener: {requireHttps: true}\n")
     assert "MS2024" in why and "no sslCertificate" in why, why
-    why = refusal(binary, folder, "ca", f"RestAdminListener: {{sslCertificate: '{key}', requireClientCert: true}}\n")
+    why = refusal(binary, folder, "trust", f"RestAdminListener: {{sslCertificate: '{key}', requireClientCert: true}}\n")
     assert "MS2024" in why and "caPath" in why, why
     why = refusal(binary, folder, "ldap", "RestAdminListener: {ldapAuthenticationUri: 'ldap://x'}\n")
     assert "MS2024" in why and "LDAP" in why, why
