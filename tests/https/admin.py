@@ -77,7 +77,8 @@ def cannot_connect(port, context, path="/apiv2"):
 def cli(server, *arguments, password=PASSWORD, text=None):
     environment = {**os.environ, "MILLSTREAM_PASSWORD": password}
     target = f"https://localhost:{server.admin_port}"
-    return subprocess.run([server.binary, *map(str, arguments), "--url", target], input=text, capture_output=True, text=True, timeout=120, env=environment, check=False)
+    return subprocess.run([server.binary, *map(str, arguments), "--url", target], input=text, capture_output=True,
+                          text=True, timeout=120, env=environment, check=False)
 
 
 class Secured(NamedTuple):
