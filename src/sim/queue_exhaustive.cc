@@ -85,6 +85,7 @@ class SmallRun {
     Outcome outcome = call([state](const Outcome& o) { *state = {true, o}; });
     if (!outcome.is_pending()) return outcome;
     node_.sim.run_until([&] { return state->first || !is_alive(); }, kSmallEventsMax);
+    if (!is_alive()) node_.sim.run_ready(kSmallEventsMax);  // an answer may be under way
     return state->first ? state->second : Outcome::failed(mqi::reason::kConnectionBroken);
   }
 
@@ -94,6 +95,7 @@ class SmallRun {
     const int32_t now = call([code](int32_t c) { *code = c; });
     if (now != xa::kPending) return now;
     node_.sim.run_until([&] { return *code != xa::kPending || !is_alive(); }, kSmallEventsMax);
+    if (!is_alive()) node_.sim.run_ready(kSmallEventsMax);
     return *code;
   }
 

@@ -131,6 +131,8 @@ class QueueRun {
   }
 
   void end_episode() {
+    // Answers that were under way when the disk failed still arrive: they are promises.
+    if (node_.has_failed) node_.sim.run_ready(kEventsMax);
     // After a failure the process is gone; the disk may have been, too.
     if (node_.disk.has_crashed()) ending_ = Ending::kPowerCut;
     if (node_.has_failed && ending_ == Ending::kStop) ending_ = Ending::kKill;
