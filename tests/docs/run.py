@@ -22,7 +22,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SECONDS_MAX = 120
 # Pages whose first block is no shell command: they show a file, which is made and used as the page says.
 FILES = {"docs/guide/flow-tests.md": "flowtest", "docs/guide/esql.md": None,
-         "docs/guide/selectors-and-topics.md": None}
+         "docs/guide/selectors-and-topics.md": None,
+         # Its command is a run of the tests themselves.
+         "docs/operate/durability.md": None}
 # A page of the HTTPS port names more ports than the two.
 PORTS = ("7800", "7600", "7843", "7990", "8080")
 
@@ -59,7 +61,8 @@ def with_other_ports(script):
     if "--https-keystore" in script:
         options += f" --https-port {ports['7843']}"
     script = re.sub(r"\b(millstream run)\b", rf"\1{options}", script)
-    script = re.sub(r"\b(millstream (?:stats|trace|deploy|start|stop)\b)", rf"\1 --url 127.0.0.1:{ports['7600']}", script)
+    script = re.sub(r"\b(millstream (?:stats|trace|deploy|start|stop|put|get|browse|move|mqsc|dlq \w+)\b)",
+                    rf"\1 --url http://127.0.0.1:{ports['7600']}", script)
     for page, own in ports.items():
         script = re.sub(rf"(localhost:|Port: |--http-port ){page}\b", rf"\g<1>{own}", script)
     return script
