@@ -31,11 +31,11 @@ inline constexpr base::ErrorCode kNoBatchSession{"MS2225", 2225, base::Exception
     "The session does not exist any more; what it had taken is back on the queue."};
 inline constexpr base::ErrorCode kBatchSessionsFull{"MS2226", 2226, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "There are {0} open sessions, as many as a server has."};
-inline constexpr base::ErrorCode kRestQuery{"MS2230", 2230, base::ExceptionKind::kConfiguration, base::Severity::kError,
+inline constexpr base::ErrorCode kRestQuery{"MS2240", 2240, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The query parameter {0} cannot be '{1}'. {2}."};
-inline constexpr base::ErrorCode kRestTooLong{"MS2231", 2231, base::ExceptionKind::kConfiguration, base::Severity::kError,
+inline constexpr base::ErrorCode kRestTooLong{"MS2241", 2241, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The body has more than {0} bytes."};
-inline constexpr base::ErrorCode kRestBusy{"MS2232", 2232, base::ExceptionKind::kConfiguration, base::Severity::kError,
+inline constexpr base::ErrorCode kRestBusy{"MS2242", 2242, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "{0} requests are being handled, as many as the REST API takes at a time."};
 
 }  // namespace millstream::admin::errors

@@ -1850,15 +1850,15 @@ constexpr Topic kTopics[] = {
      "There are {0} open sessions, as many as a server has.\n"
      "\n"
      "Error, found while loading. Try again when another command has ended.\n"},
-    {"error", "MS2230", "The query parameter {0} cannot be '{1}'. {2}.",
+    {"error", "MS2240", "The query parameter {0} cannot be '{1}'. {2}.",
      "The query parameter {0} cannot be '{1}'. {2}.\n"
      "\n"
      "Error, found while loading. docs/guide/mq-rest.md lists the parameters.\n"},
-    {"error", "MS2231", "The body has more than {0} bytes.",
+    {"error", "MS2241", "The body has more than {0} bytes.",
      "The body has more than {0} bytes.\n"
      "\n"
      "Error, found while loading. A message has at most 100 MB, and what MAXMSGL of its queue says; a command 1 MB.\n"},
-    {"error", "MS2232", "{0} requests are being handled, as many as the REST API takes at a time.",
+    {"error", "MS2242", "{0} requests are being handled, as many as the REST API takes at a time.",
      "{0} requests are being handled, as many as the REST API takes at a time.\n"
      "\n"
      "Error, found while loading. Gets that wait count, too. Try again when some have ended.\n"},

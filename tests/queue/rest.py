@@ -260,9 +260,9 @@ def gets_and_browses_by_identifier(binary, folder):
             assert mq.get("DEV.QUEUE.1", f"?correlationId={prefix}{digits[0].upper()}", version).text == "m0"
             assert mq.get("DEV.QUEUE.1", f"?messageId={ids[1]}", version).text == "m1"
             for bad in ("abc", prefix + digits[0] + "0", "ID:ID:" + digits[0][3:], ""):
-                expect(mq.get("DEV.QUEUE.1", f"?messageId={bad}", version), 400, "MS2230E")
-        expect(mq.get("DEV.QUEUE.1", "?correlationId=ID:12", 3), 400, "MS2230E")
-        expect(mq.get("DEV.QUEUE.1", "?correlationId=order-17", 2), 400, "MS2230E")
+                expect(mq.get("DEV.QUEUE.1", f"?messageId={bad}", version), 400, "MS2240E")
+        expect(mq.get("DEV.QUEUE.1", "?correlationId=ID:12", 3), 400, "MS2240E")
+        expect(mq.get("DEV.QUEUE.1", "?correlationId=order-17", 2), 400, "MS2240E")
         assert mq.depth("DEV.QUEUE.1") == 0
 
 
@@ -285,8 +285,8 @@ def correlates_by_identifiers_of_the_application(binary, folder):
         assert mq.get("DEV.QUEUE.1", "?correlationId=order").status == 204
         for name in reversed(names):
             assert mq.get("DEV.QUEUE.1", f"?correlationId={quote(name)}").text == name
-        expect(mq.get("DEV.QUEUE.1", "?correlationId=%FF"), 400, "MS2230E")
-        expect(mq.get("DEV.QUEUE.1", "?correlationId="), 400, "MS2230E")
+        expect(mq.get("DEV.QUEUE.1", "?correlationId=%FF"), 400, "MS2240E")
+        expect(mq.get("DEV.QUEUE.1", "?correlationId="), 400, "MS2240E")
 
 
 @case
@@ -307,8 +307,8 @@ def lists_messages(binary, folder):
         assert [m["messageId"][3:] for m in picked] == ids[1::3][:3]
         assert len(mq.list("DEV.QUEUE.1", f"?messageId={ids[4]}", 1).json()["messages"]) == 1
         for bad in ("0", "-1", "x", "2147483648", ""):
-            expect(mq.list("DEV.QUEUE.1", f"?limit={bad}"), 400, "MS2230E")
-        expect(mq.list("DEV.QUEUE.1", "?messageId=1"), 400, "MS2230E")
+            expect(mq.list("DEV.QUEUE.1", f"?limit={bad}"), 400, "MS2240E")
+        expect(mq.list("DEV.QUEUE.1", "?messageId=1"), 400, "MS2240E")
         expect(mq.list("NOT.THERE"), 404, "MQWB0303E", 2085)
         assert mq.depth("DEV.QUEUE.1") == 12
         mq.mqsc("ALTER QLOCAL(DEV.QUEUE.1) GET(DISABLED)")
@@ -322,7 +322,7 @@ def waits_for_a_message_without_a_thread(binary, folder):
         assert mq.get("DEV.QUEUE.1", "?wait=300").status == 204
         assert time.monotonic() - started >= 0.29
         for bad in ("-1", "x", "2147483648", ""):
-            expect(mq.get("DEV.QUEUE.1", f"?wait={bad}"), 400, "MS2230E")
+            expect(mq.get("DEV.QUEUE.1", f"?wait={bad}"), 400, "MS2240E")
         count = 100
         threads = len(os.listdir(f"/proc/{mq.process.pid}/task"))
         replies = []
@@ -594,7 +594,7 @@ def refuses_commands_that_are_none(binary, folder):
             expect(mq.call("POST", path, body.encode("latin-1"), JSON), 400, "MQWB2004E")
         expect(mq.call("POST", path, "{}", TEXT), 415, "MQWB0306E")
         expect(mq.call("POST", path, "{}"), 415, "MQWB0306E")
-        expect(mq.call("POST", path, b" " * (1 << 20) + b"{}", JSON), 413, "MS2231E")
+        expect(mq.call("POST", path, b" " * (1 << 20) + b"{}", JSON), 413, "MS2241E")
         assert mq.mqsc("PING QMGR")
 
 

@@ -36,7 +36,7 @@ AdminReply no_manager(const std::string& name) {
 AdminReply too_busy() {
   RestError error;
   error.status = 503;
-  error.id = "MS2232E";
+  error.id = "MS2242E";
   error.message = base::make_error(errors::kRestBusy, {MqRest::kRequestsMax}).error().text;
   error.retry_after_s = 1;
   return rest_error(error);

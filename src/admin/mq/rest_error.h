@@ -45,7 +45,7 @@ struct RestError {
   int64_t retry_after_s = 0;  // 0: none is told
 };
 AdminReply rest_error(const RestError& error);
-// With one of our records, MS2230E.
+// With one of our records, MS2240E.
 AdminReply rest_error(int status, const base::Error& error);
 
 // What an MQI call failed with. `what` is the sentence before the reason: "The message could not
