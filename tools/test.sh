@@ -139,7 +139,7 @@ lane_asan() {
 
 lane_tsan() {
   export TSAN_OPTIONS=halt_on_error=1
-  sanitizer tsan base io net http queue flow sql nodes sim admin observe server flowtest &&
+  sanitizer tsan base io net http flow sql nodes &&
     MILLSTREAM=$PWD/build/tsan/millstream "$PYTHON" -B tests/http/run.py
 }
 
