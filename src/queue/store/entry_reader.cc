@@ -49,6 +49,11 @@ Status EntryReader::Source::corrupt(const char* what) const {
                           {file_->name(), static_cast<int64_t>(place_.offset), what});
 }
 
+bool EntryReader::Source::holds(uint64_t offset, uint64_t bytes) const {
+  const uint64_t end = place_.chunks ? place_.chunks->image_bytes : file_bytes_;
+  return offset <= end && bytes <= end - offset;
+}
+
 bool EntryReader::Source::copy_recent(uint64_t offset, void* out, size_t bytes) const {
   if (is_spill_ || place_.chunks) return false;
   return reader_.writer_.copy_recent(place_.segment, offset, out, bytes);
@@ -121,11 +126,14 @@ Result<ReadMessage> EntryReader::message(Location location) {
     at += sizeof distance;
     if (distance > source.begin()) return source.corrupt("a shared body lies nowhere");
   }
+  const uint64_t body_at = out.head.form & kPutSharesBody ? source.begin() - distance
+                                                          : at + uint64_t{out.head.header_bytes};
+  if (!source.holds(at, out.head.header_bytes) || !source.holds(body_at, out.head.body_bytes)) {
+    return source.corrupt("a message is longer than its file");
+  }
   out.header.resize(out.head.header_bytes);
   out.body.resize(out.head.body_bytes);
   MS_TRY(source.read(at, out.header.data(), out.header.size()));
-  const uint64_t body_at =
-      out.head.form & kPutSharesBody ? source.begin() - distance : at + out.header.size();
   MS_TRY(source.read(body_at, out.body.data(), out.body.size()));
   if (crc_differs(put_crc(out.head, out.header, out.body), out.head.crc)) {
     return source.corrupt("the checksum of a message is wrong");
@@ -138,6 +146,9 @@ bool EntryReader::message_in_memory(Location location, ReadMessage* out) {
   if (!source.is_known()) return false;
   if (!source.copy_recent(source.begin(), &out->head, sizeof out->head)) return false;
   if (out->head.form & kPutSharesBody) return false;
+  if (!source.holds(source.begin(), uint64_t{out->head.header_bytes} + out->head.body_bytes)) {
+    return false;
+  }
   out->header.resize(out->head.header_bytes);
   out->body.resize(out->head.body_bytes);
   const uint64_t at = source.begin() + sizeof out->head;
@@ -156,6 +167,9 @@ Result<ReadRecord> EntryReader::record(Location location) {
   }
   ReadRecord out;
   MS_TRY(source.read(source.begin(), &out.head, sizeof out.head));
+  if (!source.holds(source.begin(), uint64_t{out.head.key_bytes} + out.head.value_bytes)) {
+    return source.corrupt("a record is longer than its file");
+  }
   out.key.resize(out.head.key_bytes);
   out.value.resize(out.head.value_bytes);
   const uint64_t at = source.begin() + sizeof out.head;

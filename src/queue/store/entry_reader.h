@@ -47,6 +47,8 @@ class EntryReader {
     uint64_t begin() const { return place_.offset; }
     Status read(uint64_t offset, void* out, size_t bytes);
     bool copy_recent(uint64_t offset, void* out, size_t bytes) const;
+    // Whether a range can be there at all; asked before memory is made for it.
+    bool holds(uint64_t offset, uint64_t bytes) const;
     Status corrupt(const char* what) const;
 
    private:
