@@ -198,7 +198,9 @@ void bench_start(const std::string& folder, size_t body_bytes, uint64_t journal_
       void durable(std::span<const queue::Location>) override { done = true; }
       std::atomic<bool> done{false};
     } filler;
-    std::string header(200, 'h'), body(body_bytes, 'x');
+    const std::string header(200, 'h');
+    // Not the same memory for two puts: a shared body would be written once.
+    const std::string bodies[2] = {std::string(body_bytes, 'x'), std::string(body_bytes, 'y')};
     while (bench.store->usage().journal_bytes < journal_bytes) {
       queue::RedoUnit unit;
       unit.puts.resize(200'000 / (body_bytes + 300));
@@ -206,7 +208,7 @@ void bench_start(const std::string& folder, size_t body_bytes, uint64_t journal_
         put.queue = 1;
         put.index.sequence = ++bench.sequence;
         put.header = header;
-        put.body = body;
+        put.body = bodies[bench.sequence % 2];
       }
       filler.done = false;
       bench.store->append(unit, filler);
