@@ -19,7 +19,8 @@ struct StoreOptions {
   uint64_t checkpoint_bytes = 256ull << 20;  // of journal since the last one
   int64_t checkpoint_interval_ns = 30'000'000'000;
   uint64_t journal_bytes_max = 2ull << 30;  // puts are refused from 3/4 of it
-  uint64_t disk_reserve_bytes = 256ull << 20;
+  // Puts are refused below. A checkpoint has to find room under it: no less than five segments.
+  uint64_t disk_reserve_bytes = 384ull << 20;
   int64_t cover_idle_ns = 20'000'000;  // then an empty block follows the last one
   uint32_t blocks_recent = 8;          // kept in memory for reads
   uint32_t spill_live_percent = 50;    // files below are rewritten
