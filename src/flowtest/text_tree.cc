@@ -545,6 +545,7 @@ Status literal_value(esql::EvalContext& context, const std::string& literal, val
   tree::Element* element = nullptr;
   esql::Invocation invocation{context.tree, host, context.local_zone, context.now_gmt_micros};
   MS_TRY(compiled.value()->evaluate(invocation, out, element));
+  out = value::copy_value(out, context.tree.arena);  // constants go with the compiled expression
   return {};
 }
 

@@ -21,6 +21,8 @@ namespace {
 std::atomic<uint64_t> g_allocations{0};
 }  // namespace
 
+// A sanitizer has operators of its own; what they count is not what is shipped.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 void* operator new(size_t size) {
   g_allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* p = std::malloc(size ? size : 1)) return p;
@@ -29,6 +31,7 @@ void* operator new(size_t size) {
 // Not inlined: g++ would take the free() for that of memory from a library's operator new.
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
+#endif
 
 namespace millstream::server {
 namespace {

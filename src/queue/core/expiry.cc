@@ -65,7 +65,7 @@ void QueueManager::expire_unread(const QueueRef& queue, Sequence sequence, Locat
   auto* reader =
       new ExpiredRead([this, queue, sequence, is_persistent](Result<StoredMessage> stored) {
         auto shared = std::make_shared<Result<StoredMessage>>(std::move(stored));
-        options_.executor->post([this, queue, sequence, is_persistent, shared] {
+        options_.executor->post(while_alive([this, queue, sequence, is_persistent, shared] {
           UnitOfWork unit;
           {
             std::lock_guard lock(queue->mutex());
@@ -81,7 +81,7 @@ void QueueManager::expire_unread(const QueueRef& queue, Sequence sequence, Locat
             }
           }
           run_detached(std::move(unit));
-        });
+        }));
       });
   read(location, is_persistent, *reader);
 }
@@ -92,7 +92,8 @@ void QueueManager::schedule_sweep(int64_t expires_gmt_ms) {
   if (sweep_timer_ != 0) options_.executor->cancel(sweep_timer_);
   sweep_at_ms_ = expires_gmt_ms;
   int64_t wait_ms = std::max<int64_t>(0, expires_gmt_ms - now_gmt_micros() / 1000);
-  sweep_timer_ = options_.executor->post_at(now_ns() + wait_ms * 1'000'000, [this] { sweep(); });
+  sweep_timer_ =
+      options_.executor->post_at(now_ns() + wait_ms * 1'000'000, while_alive([this] { sweep(); }));
 }
 
 void QueueManager::sweep() {
@@ -129,9 +130,9 @@ void QueueManager::sweep_queue(std::vector<QueueRef> queues, size_t at, Slot fro
     if (from == 0) ++at;
   }
   if (at < queues.size()) {
-    options_.executor->post([this, queues = std::move(queues), at, from, earliest] {
+    options_.executor->post(while_alive([this, queues = std::move(queues), at, from, earliest] {
       sweep_queue(queues, at, from, earliest);
-    });
+    }));
     return;
   }
   {
@@ -146,17 +147,18 @@ void QueueManager::sweep_queue(std::vector<QueueRef> queues, size_t at, Slot fro
 
 void QueueManager::schedule_delayed(const QueueRef& queue, Sequence sequence, int64_t due_gmt_ms) {
   int64_t wait_ms = std::max<int64_t>(0, due_gmt_ms - now_gmt_micros() / 1000);
-  options_.executor->post_at(now_ns() + wait_ms * 1'000'000, [this, queue, sequence] {
-    if (!is_running()) return;
-    Effects effects;
-    {
-      std::lock_guard lock(queue->mutex());
-      Slot slot = queue->index().find(sequence);
-      if (slot == kNoSlot || queue->index().at(slot).state != EntryState::kDelayed) return;
-      release(*queue, slot, effects);
-    }
-    apply(std::move(effects));
-  });
+  options_.executor->post_at(
+      now_ns() + wait_ms * 1'000'000, while_alive([this, queue, sequence] {
+        if (!is_running()) return;
+        Effects effects;
+        {
+          std::lock_guard lock(queue->mutex());
+          Slot slot = queue->index().find(sequence);
+          if (slot == kNoSlot || queue->index().at(slot).state != EntryState::kDelayed) return;
+          release(*queue, slot, effects);
+        }
+        apply(std::move(effects));
+      }));
 }
 
 }  // namespace millstream::queue

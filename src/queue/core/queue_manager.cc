@@ -258,11 +258,27 @@ namespace {
 // The lazy frame of a rollback: nobody waits for it.
 class BackoutRecord final : public Pending {
  public:
+  explicit BackoutRecord(QueueManager& manager) : manager_(manager) {}
+  void durable(std::span<const Location>) override { manager_.disown(*this); }
   RedoUnit redo;
-  void durable(std::span<const Location>) override { delete this; }
+
+ private:
+  QueueManager& manager_;
 };
 
 }  // namespace
+
+Pending& QueueManager::own(std::unique_ptr<Pending> pending) {
+  Pending& owned = *pending;
+  std::lock_guard lock(own_mutex_);
+  own_pending_.emplace(&owned, std::move(pending));
+  return owned;
+}
+
+void QueueManager::disown(const Pending& pending) {
+  std::lock_guard lock(own_mutex_);
+  own_pending_.erase(&pending);
+}
 
 void QueueManager::release(Queue& queue, Slot slot, Effects& effects) {
   if (!queue.is_deleted()) return queue.release(slot, effects);
@@ -271,7 +287,7 @@ void QueueManager::release(Queue& queue, Slot slot, Effects& effects) {
 }
 
 void QueueManager::back_out(UnitOfWork& unit, UnitOfWork* kept) {
-  auto record = std::make_unique<BackoutRecord>();
+  auto record = std::make_unique<BackoutRecord>(*this);
   LockedQueues queues;
   for (const UnitPut& put : unit.puts) queues.add(put.queue.get());
   for (const UnitGet& get : unit.gets) queues.add(get.queue.get());
@@ -298,8 +314,8 @@ void QueueManager::back_out(UnitOfWork& unit, UnitOfWork* kept) {
     release(*get.queue, slot, effects);
   }
   if (!record->redo.backouts.empty() && store_ != nullptr && !has_failed_) {
-    BackoutRecord& pending = *record.release();
-    store_->append(pending.redo, pending);
+    const RedoUnit& redo = record->redo;
+    store_->append(redo, own(std::move(record)));
   }
   queues.unlock();
   apply(std::move(effects));

@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/clock.h"
@@ -131,6 +132,9 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   bool is_running() const { return is_running_.load(std::memory_order_acquire); }
   bool begin_pending(CommitOperation& operation);
   void end_pending(CommitOperation& operation);
+  // What nobody waits for: kept until it is durable, or the manager goes after a failure.
+  Pending& own(std::unique_ptr<Pending> pending);
+  void disown(const Pending& pending);
   // Reads a message that is not in memory.
   void read(Location location, bool is_persistent, ReadDone& done);
   // Whether memory has room for one more non-persistent message: a quarter beyond the budget while
@@ -215,6 +219,16 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   std::atomic<uint64_t> last_message_id_{0};
   std::string message_id_prefix_;
   std::unique_ptr<Paging> paging_;
+  // Work on the manager's executor that is dropped when the manager has gone before it runs.
+  template <typename Task>
+  std::function<void()> while_alive(Task task) {
+    return [life = std::weak_ptr<char>(life_), task = std::move(task)]() mutable {
+      if (!life.expired()) task();
+    };
+  }
+  const std::shared_ptr<char> life_ = std::make_shared<char>();  // shared with nobody
+  std::mutex own_mutex_;                                         // leaf
+  std::unordered_map<const Pending*, std::unique_ptr<Pending>> own_pending_;
   std::mutex pending_mutex_;
   std::unordered_set<CommitOperation*> pending_;
   std::atomic<bool> has_failed_{false};

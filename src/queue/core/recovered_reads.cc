@@ -33,9 +33,9 @@ void QueueManager::read_headers(std::vector<Effects::Read> reads) {
                               {md.sequence_number, md.offset, md.flags, md.original_length});
       }
       if (!is_delayed) return;
-      options_.executor->post([this, read, due = message->due_gmt_ms] {
+      options_.executor->post(while_alive([this, read, due = message->due_gmt_ms] {
         schedule_delayed(read.queue, read.sequence, due);
-      });
+      }));
     });
     store_->read(read.location, *done);
   }

@@ -20,11 +20,12 @@ namespace {
 void fill_store(StoreRig& rig, int rounds = 6) {
   REQUIRE_MESSAGE(rig.open(), rig.open_error);
   for (int round = 0; round < rounds; ++round) {
+    const std::string once = "once " + std::to_string(round);
     for (int i = 0; i < 8; ++i) {
       RedoUnit unit;
       unit.puts.push_back(rig.make_put(1 + static_cast<QueueId>(i) % 3, 30, 700));
       unit.records.push_back({1, i % 2 ? "a key" : "another", "a value", false});
-      if (i == 0) unit.records.push_back({2, "once " + std::to_string(round), "kept", false});
+      if (i == 0) unit.records.push_back({2, once, "kept", false});
       rig.append(unit);
       rig.run();
     }
