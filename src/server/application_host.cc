@@ -112,13 +112,17 @@ void ApplicationHost::accept_changes(net::ReactorPool& reactors) {
   worker_ = std::thread([this] { work(); });
 }
 
-void ApplicationHost::stop_changes() {
+void ApplicationHost::cancel_changes() {
   {
     std::lock_guard lock(mutex_);
     is_ending_ = true;
     is_cancelled_.store(true);
   }
   wake_.notify_all();
+}
+
+void ApplicationHost::stop_changes() {
+  cancel_changes();
   if (worker_.joinable()) worker_.join();
   {
     std::lock_guard lock(switch_mutex_);

@@ -87,6 +87,8 @@ class ApplicationHost {
   Status start(bool is_partial, bool is_changeable, base::Diagnostics& diagnostics);
   // Changes are taken from here on.
   void accept_changes(net::ReactorPool& reactors);
+  // Ends what is being compiled and refuses what comes; returns at once.
+  void cancel_changes();
   // No more changes; old versions are kept until the destructor. Idempotent.
   void stop_changes();
 

@@ -315,9 +315,10 @@ void Server::add_admin_routes(const AdminConf& conf, bool is_dev) {
 void Server::stop() {
   if (is_stopped_) return;
   is_stopped_ = true;
+  // First, so that nobody waits for a version that is still being compiled.
+  if (host_) host_->cancel_changes();
   if (batches_) batches_->stop();  // whoever waits for messages
   if (admin_) admin_->stop();
-  // First, so that nobody waits for a version that is still being compiled.
   if (host_) host_->stop_changes();
   watch_.reset();
   if (http_) http_->stop(kStopGraceNs);

@@ -25,7 +25,10 @@ QueueManager::QueueManager(QueueManagerOptions options)
   last_message_id_ = options_.random->next_u64() << 24;
 }
 
-QueueManager::~QueueManager() = default;
+QueueManager::~QueueManager() {
+  // The store has gone before, so that nobody calls them any more.
+  for (CommitOperation* operation : pending_) delete operation;
+}
 
 Status QueueManager::start(Store& store) {
   store_ = &store;
