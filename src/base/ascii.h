@@ -26,6 +26,26 @@ inline void append_hex(std::string& out, std::string_view bytes) {
   }
 }
 
+inline void append_upper_hex(std::string& out, std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  for (unsigned char c : bytes) {
+    out.push_back(kDigits[c >> 4]);
+    out.push_back(kDigits[c & 15]);
+  }
+}
+
+// Adds the bytes that pairs of digits of either case stand for; false when `digits` are something
+// else, and then what was added up to there stays.
+inline bool append_bytes_of_hex(std::string& out, std::string_view digits) {
+  if (digits.size() % 2 != 0) return false;
+  for (size_t i = 0; i < digits.size(); i += 2) {
+    const int high = hex_digit_value(digits[i]), low = hex_digit_value(digits[i + 1]);
+    if (high < 0 || low < 0) return false;
+    out.push_back(static_cast<char>(high * 16 + low));
+  }
+  return true;
+}
+
 // The first `count` bits, high bit first, as 0 and 1.
 inline void append_bit_digits(std::string& out, const char* bytes, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {

@@ -13,6 +13,14 @@ TEST_CASE("ascii: hexadecimal digits") {
   std::string out = "X'";
   append_hex(out, std::string_view("\x00\x7F\xFF", 3));
   CHECK(out == "X'007fff");
+  out.clear();
+  append_upper_hex(out, std::string_view("\x00\x7F\xFA", 3));
+  CHECK(out == "007FFA");
+  out = "=";
+  CHECK(append_bytes_of_hex(out, "007ffA"));
+  CHECK(out == std::string_view("=\x00\x7F\xFA", 4));
+  CHECK(append_bytes_of_hex(out, ""));
+  for (std::string_view bad : {"0", "0g", "g0", "000"}) CHECK(!append_bytes_of_hex(out, bad));
 }
 
 TEST_CASE("ascii: numbers with leading zeros") {

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/ascii.h"
 #include "base/random.h"
 
 namespace millstream::flow {
@@ -31,12 +32,8 @@ std::string_view trim_blanks(std::string_view text) {
 }  // namespace
 
 std::string hex_text(const uint8_t* bytes, size_t size) {
-  static constexpr char kDigits[] = "0123456789abcdef";
   std::string out;
-  for (size_t i = 0; i < size; ++i) {
-    out += kDigits[bytes[i] >> 4];
-    out += kDigits[bytes[i] & 15];
-  }
+  base::append_hex(out, {reinterpret_cast<const char*>(bytes), size});
   return out;
 }
 

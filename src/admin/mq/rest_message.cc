@@ -5,6 +5,7 @@
 #include "admin/errors_gen.h"
 #include "admin/mq/rest_error.h"
 #include "admin/mq/rest_properties.h"
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "http/headers.h"
 #include "mqi/property_names.h"
@@ -332,13 +333,9 @@ std::optional<AdminReply> read_rest_number(const AdminRequest& request, std::str
 }
 
 std::string rest_id(const mqi::Id& id, RestVersion version) {
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string out;
   if (version == RestVersion::kV3) out = kIdPrefix;
-  for (char c : id.view()) {
-    out += kDigits[static_cast<uint8_t>(c) >> 4];
-    out += kDigits[static_cast<uint8_t>(c) & 15];
-  }
+  base::append_hex(out, id.view());
   return out;
 }
 

@@ -107,21 +107,9 @@ bool real_value(std::string_view text, PropertyType type, PropertyView& out) {
   return true;
 }
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 bool bytes_value(std::string_view text, std::string& scratch, PropertyView& out) {
-  if (text.size() % 2 != 0) return false;
   scratch.clear();
-  for (size_t i = 0; i < text.size(); i += 2) {
-    const int high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
-    if (high < 0 || low < 0) return false;
-    scratch += static_cast<char>(high * 16 + low);
-  }
+  if (!base::append_bytes_of_hex(scratch, text)) return false;
   out = PropertyView::bytes(scratch);
   return true;
 }
@@ -206,11 +194,7 @@ std::string write_user_property(std::string_view name, const PropertyView& value
   } else if (value.is_float()) {
     out += real_text(value);
   } else if (value.is_bytes()) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    for (char c : value.text()) {
-      out += kDigits[static_cast<uint8_t>(c) >> 4];
-      out += kDigits[static_cast<uint8_t>(c) & 15];
-    }
+    base::append_hex(out, value.text());
   } else {
     out += '"';
     for (char c : value.is_null() ? std::string_view() : value.text()) {

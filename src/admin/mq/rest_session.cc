@@ -5,6 +5,7 @@
 #include "admin/errors_gen.h"
 #include "admin/mq/mq_login.h"
 #include "admin/mq/rest_error.h"
+#include "base/ascii.h"
 #include "base/credential_crypto.h"
 #include "http/request.h"
 #include "net/awaiter.h"
@@ -145,12 +146,8 @@ std::optional<AdminReply> RestSessions::authenticate(const AdminRequest& request
 std::string RestSessions::begin_session(std::string user) {
   std::string bytes(kTokenBytes, '\0');
   random_.fill(bytes.data(), bytes.size());
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string token;
-  for (char c : bytes) {
-    token += kDigits[static_cast<uint8_t>(c) >> 4];
-    token += kDigits[static_cast<uint8_t>(c) & 15];
-  }
+  base::append_hex(token, bytes);
   std::shared_ptr<const void> stamp = access_.user_stamp(user);
   std::lock_guard lock(mutex_);
   if (sessions_.size() >= kSessionsMax) {

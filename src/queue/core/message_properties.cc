@@ -1,5 +1,7 @@
 #include "queue/core/message_properties.h"
 
+#include "base/ascii.h"
+
 namespace millstream::queue {
 namespace {
 
@@ -7,12 +9,8 @@ using mqi::PropertyId;
 using mqi::PropertyView;
 
 std::string jms_identifier(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string out = "ID:";
-  for (char c : bytes) {
-    out += kDigits[static_cast<uint8_t>(c) >> 4];
-    out += kDigits[static_cast<uint8_t>(c) & 15];
-  }
+  base::append_hex(out, bytes);
   return out;
 }
 

@@ -1,6 +1,7 @@
 // MQSUB, MQSUBRQ, and what handles of topics do.
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "queue/core/connection.h"
 #include "queue/core/pubsub.h"
 
@@ -11,12 +12,8 @@ namespace so = mqi::so;
 namespace reason = mqi::reason;
 
 std::string subscribe_hex(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789ABCDEF";
   std::string out;
-  for (char c : bytes) {
-    out += kDigits[static_cast<uint8_t>(c) >> 4];
-    out += kDigits[static_cast<uint8_t>(c) & 15];
-  }
+  base::append_upper_hex(out, bytes);
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/ascii.h"
 #include "queue/mqsc/display.h"
 #include "queue/mqsc/messages.h"
 #include "queue/mqsc/values.h"
@@ -230,12 +231,8 @@ std::vector<DefinitionPtr> find_objects(const objects::AdminTarget& target,
 }
 
 std::string hex_text(std::string_view bytes) {
-  static constexpr char kDigits[] = "0123456789ABCDEF";
   std::string out;
-  for (char c : bytes) {
-    out += kDigits[static_cast<unsigned char>(c) >> 4];
-    out += kDigits[static_cast<unsigned char>(c) & 15];
-  }
+  base::append_upper_hex(out, bytes);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "queue/mqsc/status_rows.h"
 
+#include "base/ascii.h"
 #include "queue/objects/attribute_spec.h"
 
 namespace millstream::queue::mqsc {
@@ -9,12 +10,8 @@ using objects::Attr;
 using objects::ObjectType;
 
 std::string digits_of(std::string_view bytes) {
-  static constexpr char kDigits[] = "0123456789ABCDEF";
   std::string out;
-  for (char c : bytes) {
-    out += kDigits[static_cast<unsigned char>(c) >> 4];
-    out += kDigits[static_cast<unsigned char>(c) & 15];
-  }
+  base::append_upper_hex(out, bytes);
   return out;
 }
 
