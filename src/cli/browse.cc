@@ -36,12 +36,7 @@ const base::CommandSpec& browse_command() {
           "there was none; 1: refused or broken; 2: usage.",
       .arguments_min = 1,
       .arguments_max = 1,
-      .flags = with_flags({{.name = "count",
-                            .value_name = "N",
-                            .help = "So many messages at most. Without: all.",
-                            .kind = base::FlagKind::kInteger,
-                            .short_name = 'n',
-                            .integer_min = 1},
+      .flags = with_flags({count_flag("So many messages at most. Without: all."),
                            {.name = "json",
                             .help = "A line of JSON each, with the whole body.",
                             .kind = base::FlagKind::kSwitch},
@@ -70,7 +65,7 @@ int run_browse(const base::ParsedFlags& flags) {
   plan.request.messages_max = 1000;
   plan.request.bytes_max = 4u << 20;
   if (!is_json && !is_bodies) plan.request.body_bytes_max = kShownBytes;
-  plan.count_max = flags.has("count") ? static_cast<uint64_t>(flags.integer("count")) : 0;
+  plan.count_max = count_of(flags);
   uint64_t number = 0;
   const ReadResult result =
       read_messages(*client.value(), std::move(plan), [&](const batch::Answer& answer) {

@@ -125,26 +125,12 @@ const base::CommandSpec& dlq_command() {
                            {.name = "all",
                             .help = "Of discard without another selection: everything.",
                             .kind = base::FlagKind::kSwitch},
-                           {.name = "count",
-                            .value_name = "N",
-                            .help = "So many at most.",
-                            .kind = base::FlagKind::kInteger,
-                            .short_name = 'n',
-                            .integer_min = 1},
-                           {.name = "unit",
-                            .value_name = "N",
-                            .help = "Messages of a unit of work.",
-                            .kind = base::FlagKind::kInteger,
-                            .default_text = "100",
-                            .integer_min = 1,
-                            .integer_max = batch::kMessagesMax / 2},
+                           count_flag("So many at most."),
+                           unit_flag("100", batch::kMessagesMax / 2),
                            {.name = "json",
                             .help = "For programs: a line of JSON a message, or the counts.",
                             .kind = base::FlagKind::kSwitch},
-                           {.name = "quiet",
-                            .help = "No count at the end, no progress.",
-                            .kind = base::FlagKind::kSwitch,
-                            .short_name = 'q'}},
+                           quiet_flag()},
                           {selection_flags(), queue_client_flags()}),
       .examples = {{"millstream dlq list", "of the default queue manager"},
                    {"millstream dlq retry --reason MQRC_Q_FULL", "when the queues have room again"},
@@ -199,7 +185,7 @@ int run_dlq(const base::ParsedFlags& flags) {
   request.messages_max = static_cast<uint32_t>(flags.integer("unit"));
   const std::string queue = request.queue.empty() ? "the dead-letter queue" : request.queue;
   const std::string what = action == "retry" ? "retried" : action == "move" ? "moved" : "discarded";
-  const uint64_t count = flags.has("count") ? static_cast<uint64_t>(flags.integer("count")) : 0;
+  const uint64_t count = count_of(flags);
   const bool is_quiet = flags.is_on("quiet");
   const MoveResult result =
       move_messages(*client.value(), std::move(request), count, what, is_quiet);

@@ -20,26 +20,12 @@ const base::CommandSpec& move_command() {
           "or broken; 2: usage.",
       .arguments_min = 2,
       .arguments_max = 2,
-      .flags = with_flags({{.name = "count",
-                            .value_name = "N",
-                            .help = "So many messages at most. Without: all.",
-                            .kind = base::FlagKind::kInteger,
-                            .short_name = 'n',
-                            .integer_min = 1},
-                           {.name = "unit",
-                            .value_name = "N",
-                            .help = "Messages of a unit of work.",
-                            .kind = base::FlagKind::kInteger,
-                            .default_text = "500",
-                            .integer_min = 1,
-                            .integer_max = batch::kMessagesMax / 2},
+      .flags = with_flags({count_flag("So many messages at most. Without: all."),
+                           unit_flag("500", batch::kMessagesMax / 2),
                            {.name = "json",
                             .help = "The counts as JSON on standard output.",
                             .kind = base::FlagKind::kSwitch},
-                           {.name = "quiet",
-                            .help = "No count at the end, no progress.",
-                            .kind = base::FlagKind::kSwitch,
-                            .short_name = 'q'}},
+                           quiet_flag()},
                           {selection_flags(), queue_client_flags()}),
       .examples = {{"millstream move ORDERS ORDERS.OLD", "all of them"},
                    {"millstream move ORDERS RED --selector \"color = 'red'\"", "some"}}};
@@ -63,7 +49,7 @@ int run_move(const base::ParsedFlags& flags) {
   request.messages_max = static_cast<uint32_t>(flags.integer("unit"));
   const Result<std::unique_ptr<QueueClient>> client = open_queue_client(flags);
   if (!client.ok()) return print_queue_error(client.error());
-  const uint64_t count = flags.has("count") ? static_cast<uint64_t>(flags.integer("count")) : 0;
+  const uint64_t count = count_of(flags);
   const bool is_quiet = flags.is_on("quiet");
   const MoveResult result =
       move_messages(*client.value(), std::move(request), count, "moved", is_quiet);

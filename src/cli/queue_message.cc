@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "admin/batch/dead_letter.h"
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/clock.h"
 #include "cli/errors_gen.h"
@@ -25,23 +26,6 @@ constexpr int64_t kProgressNs = 200'000'000;
 
 Status bad_option(std::string_view option, std::string_view value, std::string_view why) {
   return base::make_error(errors::kBadOption, {option, value, why});
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-bool read_hexadecimal(std::string_view text, std::string& out) {
-  if (text.size() % 2 != 0) return false;
-  for (size_t i = 0; i < text.size(); i += 2) {
-    const int high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
-    if (high < 0 || low < 0) return false;
-    out += static_cast<char>(high * 16 + low);
-  }
-  return true;
 }
 
 template <typename T>
@@ -75,7 +59,7 @@ Status set_property(std::string_view text, mqi::PropertyList& list) {
     view = mqi::PropertyView::int64(integer);
   } else if (type == "double" && read_number(value, real)) {
     view = mqi::PropertyView::float64(real);
-  } else if (type == "bytes" && read_hexadecimal(value, bytes)) {
+  } else if (type == "bytes" && base::append_bytes_of_hex(bytes, value)) {
     view = mqi::PropertyView::bytes(bytes);
   } else {
     return bad_option("property", text,
@@ -215,7 +199,7 @@ Result<batch::Selection> selection_of(const base::ParsedFlags& flags) {
 Result<std::string> identifier_of(std::string_view option, std::string_view text) {
   if (text.starts_with("ID:")) text.remove_prefix(3);
   std::string bytes;
-  if (text.size() == 2 * kIdBytes && read_hexadecimal(text, bytes)) return bytes;
+  if (text.size() == 2 * kIdBytes && base::append_bytes_of_hex(bytes, text)) return bytes;
   if (text.empty() || text.size() > kIdBytes) {
     return bad_option(option, text, "it is neither 48 hexadecimal digits nor 1 to 24 bytes");
   }
@@ -223,12 +207,8 @@ Result<std::string> identifier_of(std::string_view option, std::string_view text
 }
 
 std::string hexadecimal(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;
-  for (char c : bytes) {
-    out += kDigits[static_cast<uint8_t>(c) >> 4];
-    out += kDigits[static_cast<uint8_t>(c) & 15];
-  }
+  base::append_hex(out, bytes);
   return out;
 }
 
@@ -323,6 +303,36 @@ void QueueProgress::show(std::string_view what, uint64_t done, uint64_t of) {
   std::fprintf(stderr, "\r\033[K%.*s %llu", static_cast<int>(what.size()), what.data(),
                static_cast<unsigned long long>(done));
   if (of > 0) std::fprintf(stderr, " of %llu", static_cast<unsigned long long>(of));
+}
+
+base::FlagSpec count_flag(std::string_view help) {
+  return {.name = "count",
+          .value_name = "N",
+          .help = help,
+          .kind = base::FlagKind::kInteger,
+          .short_name = 'n',
+          .integer_min = 1};
+}
+
+base::FlagSpec unit_flag(std::string_view default_text, uint32_t max) {
+  return {.name = "unit",
+          .value_name = "N",
+          .help = "Messages of a unit of work.",
+          .kind = base::FlagKind::kInteger,
+          .default_text = default_text,
+          .integer_min = 1,
+          .integer_max = max};
+}
+
+base::FlagSpec quiet_flag() {
+  return {.name = "quiet",
+          .help = "No count at the end, no progress.",
+          .kind = base::FlagKind::kSwitch,
+          .short_name = 'q'};
+}
+
+uint64_t count_of(const base::ParsedFlags& flags) {
+  return flags.has("count") ? static_cast<uint64_t>(flags.integer("count")) : 0;
 }
 
 std::vector<base::FlagSpec> with_flags(std::vector<base::FlagSpec> flags,

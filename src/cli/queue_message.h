@@ -43,6 +43,12 @@ class QueueProgress {
   int64_t next_ns_ = 0;
 };
 
+// --count without a default, --unit, --quiet: what most of these commands have.
+base::FlagSpec count_flag(std::string_view help);
+base::FlagSpec unit_flag(std::string_view default_text, uint32_t max);
+base::FlagSpec quiet_flag();
+// The value of --count; 0 when it is not given.
+uint64_t count_of(const base::ParsedFlags& flags);
 std::vector<base::FlagSpec> with_flags(std::vector<base::FlagSpec> flags,
                                        const std::vector<std::vector<base::FlagSpec>>& more);
 
