@@ -163,4 +163,19 @@ bool read_display_clause(const Clause& clause, const DisplayResolver& resolve, D
   return true;
 }
 
+SyntaxError check_record_parameters(const Command& command, bool is_display, DisplayRequest& out) {
+  SyntaxError where;
+  DisplayResolver resolve = [&](const std::string& keyword) -> std::optional<DisplayAttribute> {
+    for (std::string_view known : command.spec->attributes) {
+      if (known == keyword) return DisplayAttribute{keyword, false, {}};
+    }
+    return std::nullopt;
+  };
+  SyntaxError problem = check_parameters(command, [&](const Clause& clause) {
+    if (!is_display || where.is_set) return false;
+    return read_display_clause(clause, resolve, out, where);
+  });
+  return where.is_set ? where : problem;
+}
+
 }  // namespace millstream::queue::mqsc

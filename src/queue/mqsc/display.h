@@ -45,4 +45,8 @@ struct DisplayRequest {
 bool read_display_clause(const Clause& clause, const DisplayResolver& resolve, DisplayRequest& out,
                          SyntaxError& problem);
 
+// Of a command on records whose attributes are plain words (authorities, channel rules): checks its
+// parameters; with `is_display` ALL, WHERE and attributes go to `out`.
+SyntaxError check_record_parameters(const Command& command, bool is_display, DisplayRequest& out);
+
 }  // namespace millstream::queue::mqsc

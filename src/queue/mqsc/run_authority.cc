@@ -251,18 +251,7 @@ void run_authority(const RunContext& context, CommandPtr command, Reply reply) {
   bool is_display = command->spec->kind == CommandKind::kDisplayAuthrec ||
                     command->spec->kind == CommandKind::kDisplayEntauth;
   DisplayRequest request;
-  SyntaxError where;
-  DisplayResolver resolve = [&](const std::string& keyword) -> std::optional<DisplayAttribute> {
-    for (std::string_view known : command->spec->attributes) {
-      if (known == keyword) return DisplayAttribute{keyword, false, {}};
-    }
-    return std::nullopt;
-  };
-  SyntaxError problem = check_parameters(*command, [&](const Clause& clause) {
-    if (!is_display || where.is_set) return false;
-    return read_display_clause(clause, resolve, request, where);
-  });
-  if (where.is_set) problem = where;
+  SyntaxError problem = check_record_parameters(*command, is_display, request);
   AuthorityCommand given;
   if (!problem.is_set) problem = read_authority(*command, given);
   if (!problem.is_set && !is_display) problem = check_complete(*command, given);

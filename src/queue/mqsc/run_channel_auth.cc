@@ -270,18 +270,7 @@ void check_connection(const RunContext& context, const Command& command, Reply r
 void run_channel_auth(const RunContext& context, CommandPtr command, Reply reply) {
   bool is_display = command->spec->kind == CommandKind::kDisplayChlauth;
   DisplayRequest request;
-  SyntaxError where;
-  DisplayResolver resolve = [&](const std::string& keyword) -> std::optional<DisplayAttribute> {
-    for (std::string_view known : command->spec->attributes) {
-      if (known == keyword) return DisplayAttribute{keyword, false, {}};
-    }
-    return std::nullopt;
-  };
-  SyntaxError problem = check_parameters(*command, [&](const Clause& clause) {
-    if (!is_display || where.is_set) return false;
-    return read_display_clause(clause, resolve, request, where);
-  });
-  if (where.is_set) problem = where;
+  SyntaxError problem = check_record_parameters(*command, is_display, request);
   if (problem.is_set) return reply(syntax_failure(problem, command->text));
   if (!is_display) return set_rule(context, *command, std::move(reply));
   if (context.options.is_verify_only) return reply(CommandResponse());
