@@ -57,6 +57,16 @@ Outcome put_check_descriptor(const mqi::MessageDescriptor& md) {
   return Outcome::ok();
 }
 
+UnitPut make_put(const QueueRef& queue, MessageRef message) {
+  UnitPut put;
+  put.queue = queue;
+  put.index = make_index_entry(*message);
+  put.place = {message->md.sequence_number, message->md.offset, message->md.flags,
+               message->md.original_length};
+  put.message = std::move(message);
+  return put;
+}
+
 }  // namespace
 
 Outcome Connection::check_put(const Handle& handle, const PutCall& call) const {
@@ -281,13 +291,7 @@ Outcome Connection::put_pieces(const QueueRef& queue, std::vector<MessageRef> pi
       outcome = queue->check_put(piece->body.size());
       if (outcome.is_failed()) break;
       queue->reserve();
-      UnitPut put;
-      put.queue = queue;
-      put.index = make_index_entry(*piece);
-      put.place = {piece->md.sequence_number, piece->md.offset, piece->md.flags,
-                   piece->md.original_length};
-      put.message = std::move(piece);
-      unit.puts.push_back(std::move(put));
+      unit.puts.push_back(make_put(queue, std::move(piece)));
     }
     bool is_persistent = !unit.puts.empty() && unit.puts[0].message->is_persistent();
     if (!outcome.is_failed() && is_persistent && !manager_.store().admit(bytes)) {
@@ -314,13 +318,7 @@ Outcome Connection::put_pieces(const QueueRef& queue, std::vector<MessageRef> pi
 
 Outcome Connection::put_message(const QueueRef& queue, MessageRef message, bool in_unit,
                                 Done done) {
-  UnitPut put;
-  put.queue = queue;
-  put.index = make_index_entry(*message);
-  put.place = {message->md.sequence_number, message->md.offset, message->md.flags,
-               message->md.original_length};
-  put.message = std::move(message);
-  return submit(std::move(put), in_unit, std::move(done));
+  return submit(make_put(queue, std::move(message)), in_unit, std::move(done));
 }
 
 Outcome Connection::submit(UnitPut put, bool in_unit, Done done) {
