@@ -4,7 +4,7 @@
 #include <charconv>
 #include <iterator>
 
-#include "observe/errors_gen.h"
+#include "observe/setting_reports.h"
 
 namespace millstream::observe {
 namespace {
@@ -136,10 +136,9 @@ PropertyOutcome set_activity_property(std::string_view name, std::string_view te
 
 namespace {
 
-class ActivityConf {
+class ActivityConf : private SettingReports {
  public:
-  ActivityConf(const std::string& file, base::Diagnostics& diagnostics)
-      : file_(file), diagnostics_(diagnostics) {}
+  using SettingReports::SettingReports;
 
   void read_manager(const YamlNode& section, ActivitySettings& out) {
     const std::string place = "ResourceManagers/ActivityLogManager/";
@@ -200,20 +199,6 @@ class ActivityConf {
         break;
     }
   }
-
-  void refuse(const YamlNode& node, const std::string& key, std::string_view wanted) {
-    diagnostics_.error(
-        {file_, node.line, node.column}, "MS2003",
-        "The setting " + key + " is '" + node.text + "'; it must be " + std::string(wanted) + ".");
-  }
-  void warn(const YamlNode& node, const std::string& key, std::string_view why) {
-    Status status = base::make_error(errors::kSettingWithoutEffect, {key, node.text, why});
-    diagnostics_.warning({file_, node.line, node.column}, status.error().code->id,
-                         status.error().text);
-  }
-
-  const std::string& file_;
-  base::Diagnostics& diagnostics_;
 };
 
 }  // namespace

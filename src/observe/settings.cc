@@ -5,6 +5,7 @@
 
 #include "http/url.h"
 #include "observe/errors_gen.h"
+#include "observe/setting_reports.h"
 
 namespace millstream::observe {
 namespace {
@@ -33,10 +34,10 @@ std::vector<std::string_view> split_list(std::string_view text) {
 
 // ---------------------------------------------------------------- server.conf.yaml
 
-class ConfReader {
+class ConfReader : public SettingReports {
  public:
   ConfReader(const std::string& file, const YamlNode& root, base::Diagnostics& diagnostics)
-      : file_(file), root_(root), diagnostics_(diagnostics) {}
+      : SettingReports(file, diagnostics), root_(root) {}
 
   // Null when it is not there or has no value.
   const YamlNode* find(std::initializer_list<std::string_view> path) const {
@@ -47,17 +48,6 @@ class ConfReader {
     std::string key;
     for (std::string_view part : path) key += (key.empty() ? "" : "/") + std::string(part);
     return key;
-  }
-  void refuse(const YamlNode& node, const std::string& key, std::string_view wanted) {
-    // The number of all settings with a bad value, whoever reads them (src/server/errors.yaml).
-    diagnostics_.error(
-        {file_, node.line, node.column}, "MS2003",
-        "The setting " + key + " is '" + node.text + "'; it must be " + std::string(wanted) + ".");
-  }
-  void warn(const YamlNode& node, const std::string& key, std::string_view why) {
-    Status status = base::make_error(errors::kSettingWithoutEffect, {key, node.text, why});
-    diagnostics_.warning({file_, node.line, node.column}, status.error().code->id,
-                         status.error().text);
   }
   // Index of the word, or -1.
   int word(std::initializer_list<std::string_view> path,
@@ -91,9 +81,7 @@ class ConfReader {
   }
 
  private:
-  const std::string& file_;
   const YamlNode& root_;
-  base::Diagnostics& diagnostics_;
 };
 
 void read_formats(ConfReader& conf, std::string_view section, StatisticsSettings& out) {
