@@ -356,11 +356,12 @@ void bench_create(const std::string& folder) {
     const int64_t begin = now_ns();
     Manager m(folder + "/" + std::to_string(i), {});
     const auto target = queue::make_admin_target(*m.manager, "mqm");
-    for (std::string_view script :
-         {queue::objects::system_objects_script(), queue::objects::developer_objects_script()}) {
-      net::Awaiter<millstream::Status> answer;
-      queue::mqsc::run_definitions(*target, script, answer.callback());
-      must(answer.wait());
+    for (auto [name, script] :
+         {std::pair("system", queue::objects::system_objects_script()),
+          std::pair("developer", queue::objects::developer_objects_script())}) {
+      net::Awaiter<queue::mqsc::AppliedScript> answer;
+      queue::mqsc::apply_script(*target, name, script, answer.callback());
+      if (answer.wait().result.exit_code() != queue::mqsc::kExitOk) std::_Exit(1);
     }
     std::printf("a new queue manager: %.1f ms\n", static_cast<double>(now_ns() - begin) / 1e6);
   }

@@ -1950,10 +1950,6 @@ constexpr Topic kTopics[] = {
      "That the script was applied cannot be remembered ({0}).\n"
      "\n"
      "Error, a line of the log. The script did run; it will run again at the next start. The reason code says why it could not be stored.\n"},
-    {"error", "MS2575", "The definitions of a new queue manager cannot be made: {0}",
-     "The definitions of a new queue manager cannot be made: {0}\n"
-     "\n"
-     "Error, found while loading. Look at the messages before; a full disk is the usual reason.\n"},
     {"error", "MS2576", "Listener {0} is not active.",
      "Listener {0} is not active.\n"
      "\n"
@@ -2026,10 +2022,6 @@ constexpr Topic kTopics[] = {
      "--{0} cannot be '{1}': {2}.\n"
      "\n"
      "Error, found while loading. The command's --help shows what is possible.\n"},
-    {"error", "MS2705", "Cannot write {0}: {1}.",
-     "Cannot write {0}: {1}.\n"
-     "\n"
-     "Error, found while loading. What was not written stays on the queue.\n"},
     {"error", "MS2751", "The test has no back end for {0} {1}.",
      "The test has no back end for {0} {1}.\n"
      "\n"

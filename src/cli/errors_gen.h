@@ -15,7 +15,5 @@ inline constexpr base::ErrorCode kWorkFolderRuns{"MS2703", 2703, base::Exception
     "The queue manager '{0}' is in use: its lock '{1}' is held by process {2}."};
 inline constexpr base::ErrorCode kBadOption{"MS2704", 2704, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "--{0} cannot be '{1}': {2}."};
-inline constexpr base::ErrorCode kCannotWrite{"MS2705", 2705, base::ExceptionKind::kConfiguration, base::Severity::kError,
-    "Cannot write {0}: {1}."};
 
 }  // namespace millstream::cli::errors

@@ -66,7 +66,6 @@ class QueueManagers final : public admin::MqAccess {
   std::shared_ptr<const void> user_stamp(std::string_view user) const override {
     return security_ ? security_->users().find(user) : nullptr;
   }
-  bool has_started() const { return security_ != nullptr; }
   // Of a connection whose calls come from this reactor's thread.
   base::Executor& executor(const net::Reactor& reactor) const override;
 

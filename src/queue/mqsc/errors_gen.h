@@ -5,7 +5,5 @@
 
 namespace millstream::queue::mqsc::errors {
 
-inline constexpr base::ErrorCode kScriptFailed{"MS2575", 2575, base::ExceptionKind::kConfiguration, base::Severity::kError,
-    "The definitions of a new queue manager cannot be made: {0}"};
 
 }  // namespace millstream::queue::mqsc::errors

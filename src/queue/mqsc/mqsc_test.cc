@@ -32,10 +32,13 @@ struct NewManager {
   NewManager() {
     for (std::string_view script :
          {objects::system_objects_script(), objects::developer_objects_script()}) {
-      run_definitions(target, script, [](Status status) {
-        INFO((status.ok() ? "" : status.error().text));
-        CHECK(status.ok());
-      });
+      std::string output;
+      run_script(
+          target, script, {}, [&](std::string_view line) { output.append(line) += '\n'; },
+          [&](const ScriptResult& result) {
+            INFO(output);
+            CHECK(result.exit_code() == kExitOk);
+          });
     }
   }
 };

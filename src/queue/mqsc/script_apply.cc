@@ -2,8 +2,6 @@
 
 #include <cstdio>
 
-#include "queue/mqsc/errors_gen.h"
-
 namespace millstream::queue::mqsc {
 
 std::string script_hash(std::string_view content) {
@@ -48,24 +46,6 @@ void apply_script(objects::AdminTarget& target, std::string name, std::string_vi
   run_script(
       target, content, options,
       [applied](std::string_view line) { applied->lines.emplace_back(line); }, std::move(finish));
-}
-
-void run_definitions(objects::AdminTarget& target, std::string_view script,
-                     std::function<void(Status)> done) {
-  ScriptOptions options;
-  options.stops_at_error = true;
-  options.run.shows_syntax = false;
-  auto lines = std::make_shared<std::vector<std::string>>();
-  run_script(
-      target, script, options, [lines](std::string_view line) { lines->emplace_back(line); },
-      [lines, done = std::move(done)](const ScriptResult& result) {
-        if (result.exit_code() == kExitOk) return done({});
-        std::string tail;
-        for (size_t i = lines->size() > 4 ? lines->size() - 4 : 0; i < lines->size(); ++i) {
-          tail += (tail.empty() ? "" : " | ") + (*lines)[i];
-        }
-        done(base::make_error(errors::kScriptFailed, {tail}));
-      });
 }
 
 }  // namespace millstream::queue::mqsc

@@ -1,4 +1,4 @@
-// Applies .mqsc files once per content, and the scripts of a new queue manager.
+// Applies .mqsc files once per content, and the scripts of a new queue manager once.
 //
 // A file is known by a name (its path within the project). When the queue manager has seen that
 // name with that content, nothing is done; otherwise the script runs in definition mode, and when
@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
 #include "queue/mqsc/runner.h"
 
 namespace millstream::queue::mqsc {
@@ -25,10 +24,5 @@ struct AppliedScript {
 };
 void apply_script(objects::AdminTarget& target, std::string name, std::string_view content,
                   std::function<void(AppliedScript)> done);
-
-// Runs a script of our own (queue/objects/system_objects.h) to its end; an error tells the first
-// command that failed.
-void run_definitions(objects::AdminTarget& target, std::string_view script,
-                     std::function<void(Status)> done);
 
 }  // namespace millstream::queue::mqsc

@@ -1,6 +1,6 @@
 // The objects that every queue manager has: SYSTEM.*, where DEFINE takes its defaults from and what
 // tools look for, and the names of the developer configuration that tutorials use. Both are MQSC
-// texts that a new queue manager runs (mqsc/script.h). Thread: any.
+// texts that a new queue manager runs (mqsc/script_apply.h). Thread: any.
 #pragma once
 #include <string_view>
 
