@@ -174,6 +174,17 @@ TEST_CASE("stopping a reactor cancels its fibers") {
   CHECK(ended == 5);
 }
 
+TEST_CASE("a stop is not lost, whenever it comes in a turn of the reactor") {
+  for (int round = 0; round < 3'000; ++round) {
+    auto pool = make_test_pool(1);
+    std::atomic<int> ran{0};
+    const int posts = round % 30;
+    for (int i = 0; i < posts; ++i) pool->reactor(0).post([&ran] { ++ran; });
+    pool->stop();  // a lost one waits here for ever
+    REQUIRE(ran == posts);
+  }
+}
+
 TEST_CASE("a wake that comes while the fiber yields before its wait is not lost") {
   auto pool = make_test_pool(1);
   bool was_woken = false;

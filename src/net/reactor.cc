@@ -219,7 +219,8 @@ void Reactor::poll(int64_t deadline_ns) {
   if (watches_idle) timeout_ms = idle_wait_ms_;
   if (timeout_ms != 0) {
     std::lock_guard lock(post_mutex_);
-    if (posted_.empty()) {
+    // The task that stop() posts may have run already, after the loop looked for the stop.
+    if (posted_.empty() && !is_stopping_.load(std::memory_order_acquire)) {
       is_sleeping_ = true;
     } else {
       timeout_ms = 0;
