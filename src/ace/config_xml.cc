@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ace/errors_gen.h"
-#include "format/xml_tokenizer.h"
+#include "format/xml_scopes.h"
 
 namespace millstream::ace {
 namespace {
@@ -53,8 +53,7 @@ class ConfigBuilder {
           break;
         case format::XmlEvent::kEndTag:
           open_.pop_back();
-          scopes_.resize(scope_marks_.back());
-          scope_marks_.pop_back();
+          scopes_.leave();
           break;
         case format::XmlEvent::kText:
         case format::XmlEvent::kCData:
@@ -71,21 +70,18 @@ class ConfigBuilder {
     auto element = std::make_unique<ConfigElement>();
     element->name = tokenizer_.name();
     element->position = lines_.at(tokenizer_.event_start());
-    scope_marks_.push_back(scopes_.size());
+    scopes_.enter({tokenizer_.attributes().begin(), tokenizer_.attributes().size()});
     for (const format::XmlAttribute& a : tokenizer_.attributes()) {
-      if (a.name == "xmlns" || a.name.substr(0, 6) == "xmlns:") {
-        std::string prefix(a.name == "xmlns" ? std::string_view() : a.name.substr(6));
-        scopes_.emplace_back(prefix, std::string(a.value));
-        if (open_.empty()) document_.namespaces.emplace_back(prefix, std::string(a.value));
+      if (open_.empty() && format::is_xml_declaration(a.name)) {
+        const format::XmlNameParts parts = format::split_xml_name(a.name);
+        document_.namespaces.emplace_back(parts.prefix.empty() ? "" : parts.local, a.value);
       }
       element->attributes.push_back(
           {std::string(a.name), std::string(a.value), lines_.at(a.name.data())});
     }
-    const size_t colon = element->name.find(':');
-    element->local = colon == std::string::npos ? element->name : element->name.substr(colon + 1);
-    element->name_space =
-        resolve(colon == std::string::npos ? std::string_view()
-                                           : std::string_view(element->name).substr(0, colon));
+    const format::XmlNameParts parts = format::split_xml_name(element->name);
+    element->local = parts.local;
+    element->name_space = scopes_.resolve(parts.prefix).value_or("");
     ConfigElement* raw = element.get();
     if (open_.empty()) {
       document_.root = std::move(element);
@@ -95,21 +91,13 @@ class ConfigBuilder {
     open_.push_back(raw);
   }
 
-  std::string resolve(std::string_view prefix) const {
-    for (size_t i = scopes_.size(); i-- > 0;) {
-      if (scopes_[i].first == prefix) return scopes_[i].second;
-    }
-    return {};
-  }
-
   std::string file_;
   Lines lines_;
   base::Arena arena_;
   format::XmlTokenizer tokenizer_;
   ConfigDocument document_;
   std::vector<ConfigElement*> open_;
-  std::vector<std::pair<std::string, std::string>> scopes_;
-  std::vector<size_t> scope_marks_;
+  format::XmlScopes scopes_;
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "base/ascii.h"
 #include "format/xml_chars.h"
-#include "format/xml_tokenizer.h"
+#include "format/xml_scopes.h"
 #include "model/body.h"
 #include "model/parameters.h"
 #include "text/ccsid.h"
@@ -14,7 +14,6 @@ namespace millstream::model {
 namespace {
 
 constexpr std::string_view kXsiNamespace = "http://www.w3.org/2001/XMLSchema-instance";
-constexpr std::string_view kXmlNamespace = "http://www.w3.org/XML/1998/namespace";
 constexpr size_t kElementsMax = 500'000;
 
 struct ElementName {
@@ -54,8 +53,7 @@ class ElementBuilder {
           break;
         }
         case format::XmlEvent::kEndTag:
-          bindings_.resize(scopes_.back());
-          scopes_.pop_back();
+          scopes_.leave();
           open_.pop_back();
           break;
         case format::XmlEvent::kText:
@@ -69,10 +67,6 @@ class ElementBuilder {
   }
 
  private:
-  struct Binding {
-    std::string_view prefix, uri;
-  };
-
   Element* open(std::string& why) {
     if (elements_.size() == kElementsMax) {
       why = "it has too many elements";
@@ -80,14 +74,10 @@ class ElementBuilder {
     }
     elements_.push_back(std::make_unique<Element>());
     Element* e = elements_.back().get();
-    scopes_.push_back(bindings_.size());
-    for (const format::XmlAttribute& a : tokenizer_.attributes()) {
-      if (a.name == "xmlns") bindings_.push_back({"", a.value});
-      if (a.name.starts_with("xmlns:")) bindings_.push_back({a.name.substr(6), a.value});
-    }
+    scopes_.enter({tokenizer_.attributes().begin(), tokenizer_.attributes().size()});
     bool is_bound = resolve(tokenizer_.name(), true, e->name);
     for (const format::XmlAttribute& a : tokenizer_.attributes()) {
-      if (a.name == "xmlns" || a.name.starts_with("xmlns:")) continue;
+      if (format::is_xml_declaration(a.name)) continue;
       ElementAttribute& attribute = e->attributes.emplace_back();
       attribute.value = a.value;
       is_bound = is_bound && resolve(a.name, false, attribute.name);
@@ -101,30 +91,21 @@ class ElementBuilder {
     return e;
   }
 
+  // False: the prefix is not declared.
   bool resolve(std::string_view name, bool is_element, ElementName& out) const {
-    const size_t colon = name.find(':');
-    const std::string_view prefix =
-        colon == std::string_view::npos ? std::string_view() : name.substr(0, colon);
-    out.local = colon == std::string_view::npos ? name : name.substr(colon + 1);
-    if (prefix.empty() && !is_element) return true;
-    if (prefix == "xml") {
-      out.uri = kXmlNamespace;
-      return true;
-    }
-    for (size_t i = bindings_.size(); i > 0; --i) {
-      if (bindings_[i - 1].prefix != prefix) continue;
-      out.uri = bindings_[i - 1].uri;
-      return true;
-    }
-    return prefix.empty();
+    const format::XmlNameParts parts = format::split_xml_name(name);
+    out.local = parts.local;
+    if (parts.prefix.empty() && !is_element) return true;
+    const std::optional<std::string_view> uri = scopes_.resolve(parts.prefix);
+    out.uri = uri.value_or(std::string_view());
+    return uri.has_value();
   }
 
   base::Arena arena_;
   format::XmlTokenizer tokenizer_;
   std::vector<std::unique_ptr<Element>> elements_;
   std::vector<Element*> open_;
-  std::vector<Binding> bindings_;
-  std::vector<size_t> scopes_;
+  format::XmlScopes scopes_;
 };
 
 uint32_t types_in_xml(const Schema* schema) {
@@ -279,7 +260,7 @@ class XmlToJson {
 
   void take_attribute(const ElementAttribute& a, const Shapes& shapes, const Schema& schema,
                       Place place, json::Value& out) {
-    if (a.name.uri == kXsiNamespace || a.name.uri == kXmlNamespace) return;
+    if (a.name.uri == kXsiNamespace || a.name.uri == format::kXmlNamespaceUri) return;
     for (const Shape& s : shapes.all) {
       const std::string& name = s.hints.name.empty() ? s.property->name : s.hints.name;
       if (!s.hints.is_attribute || a.name.local != name) continue;
