@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -161,6 +162,11 @@ TEST_CASE("store threads: appenders, reads and checkpoints at the same time, the
       }
     });
     for (std::thread& thread : threads) thread.join();
+    // On a busy machine the appenders may be through before a checkpoint has moved anything.
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (core.moves == 0 && std::chrono::steady_clock::now() < patience) {
+      std::this_thread::yield();
+    }
     is_over = true;
     checkpoints.join();
     for (QueueId q = 1; q <= kAppenders; ++q) depths[q] = core.depth(q);
