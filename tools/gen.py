@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import gen_amqp  # noqa: E402
 import gen_builtins  # noqa: E402
 import gen_errors  # noqa: E402
 import gen_mqsc  # noqa: E402
@@ -19,7 +20,7 @@ import gen_reference  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 GENERATORS = [gen_errors.generate, gen_builtins.generate, gen_nodes.generate,
-              gen_objects.generate, gen_mqsc.generate, gen_reference.generate]
+              gen_objects.generate, gen_mqsc.generate, gen_amqp.generate, gen_reference.generate]
 
 
 def main() -> int:
