@@ -67,6 +67,9 @@ lane_checks() {
 
 lane_tools() { "$PYTHON" -B -m unittest discover -s tools/tests -t tools/tests; }
 
+# A script that hangs says where (faulthandler prints its stacks at SIGABRT) and ends the lane.
+run_script() { timeout --signal=ABRT --kill-after=10 900 "$PYTHON" -B -X faulthandler "$@"; }
+
 configure() { [ -f "build/$1/build.ninja" ] || cmake --preset "$1" >/dev/null; }
 
 # The unit-test binaries of these folders that exist (a folder without tests has none).
@@ -110,7 +113,7 @@ lane_release() {
     <(build/release/millstream --command-reference) || return 1
   local script
   for script in tests/http/run.py tests/http/attacks.py tests/sql/run.py tests/https/run.py tests/https/admin.py tests/observe/run.py tests/rest/run.py tests/queue/rest.py tests/cli/run.py tests/queue/commands.py tests/redeploy/run.py tests/async/run.py tests/demo/run.py tests/docs/run.py; do
-    [ ! -f "$script" ] || "$PYTHON" -B "$script" || return 1
+    [ ! -f "$script" ] || run_script "$script" || return 1
   done
   [ ! -x examples/demo.sh ] || check "demo" examples/demo.sh
 }
@@ -134,13 +137,13 @@ lane_asan() {
   sanitizer asan base text io net value format http tree mqi model query queue parsers esql flow sql nodes ace \
     sim admin observe server flowtest cli &&
     build/asan/millstream test tests/esql tests/flow &&
-    MILLSTREAM=$PWD/build/asan/millstream "$PYTHON" -B tests/http/run.py
+    MILLSTREAM=$PWD/build/asan/millstream run_script tests/http/run.py
 }
 
 lane_tsan() {
   export TSAN_OPTIONS=halt_on_error=1
   sanitizer tsan base io net http flow sql nodes &&
-    MILLSTREAM=$PWD/build/tsan/millstream "$PYTHON" -B tests/http/run.py
+    MILLSTREAM=$PWD/build/tsan/millstream run_script tests/http/run.py
 }
 
 titles() {
