@@ -22,6 +22,13 @@ std::unique_ptr<TlsChannel> TlsChannel::accept(int fd, std::shared_ptr<const Tls
   return std::unique_ptr<TlsChannel>(new TlsChannel(fd, std::move(engine)));
 }
 
+std::unique_ptr<TlsChannel> TlsChannel::connect(int fd, std::shared_ptr<const TlsContext> context,
+                                                const std::string& host) {
+  std::unique_ptr<TlsEngine> engine = TlsEngine::connect(std::move(context), host, nullptr);
+  if (!engine) return nullptr;
+  return std::unique_ptr<TlsChannel>(new TlsChannel(fd, std::move(engine)));
+}
+
 ssize_t TlsChannel::receive(char* data, size_t size) {
   for (;;) {
     size_t got = 0;

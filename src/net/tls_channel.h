@@ -20,6 +20,9 @@ class TlsChannel {
 
   // Null when memory is short.
   static std::unique_ptr<TlsChannel> accept(int fd, std::shared_ptr<const TlsContext> context);
+  // The client's side; `host` is what the certificate must be for. receive() begins the handshake.
+  static std::unique_ptr<TlsChannel> connect(int fd, std::shared_ptr<const TlsContext> context,
+                                             const std::string& host);
 
   // Bytes; 0 at the end of the stream; -1 with errno: EAGAIN, EPROTO (see engine().failure()), ....
   ssize_t receive(char* data, size_t size);

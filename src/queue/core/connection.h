@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "queue/core/delivery.h"
 #include "queue/core/group.h"
 #include "queue/core/name_resolution.h"
 #include "queue/core/outcome.h"
@@ -66,6 +67,11 @@ struct GetCall {
   // For getters that do not look at BOTHRESH themselves (other protocols, flows): a message that
   // was backed out that often (or 10 times) is moved to BOQNAME or the dead-letter queue instead.
   bool handles_poison = false;
+  // Properties are given beside the body (in `message`), as with a message handle. Without, they
+  // are in an MQRFH2 in front of it or left out, as options and PROPCTL say.
+  bool takes_properties = true;
+  // With MQGMO_SYNCPOINT: the message does not become part of the unit, but is given to this.
+  Delivery* delivery = nullptr;
   // --- out ---
   MessageRef message;     // shared; `md` has what is special to this get (backout count, expiry)
   Body body;              // what fits into the buffer
@@ -87,6 +93,7 @@ struct SubscribeCall {
   std::string user_data;
   int32_t priority = -3;         // of its publications; as published
   bool is_shared = false;        // several handles consume from it, as JMS 2 has it
+  bool is_no_local = false;      // not what this connection publishes (ConnectOptions::publisher)
   mqi::Id correlation_id;        // in with set-correlation-id; out
   Hobj destination = kNoObject;  // in when not managed; out when managed
   // --- out ---
@@ -130,6 +137,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void mark_rollback_only(int32_t reason) {
     if (unit_.rollback_only == 0) unit_.rollback_only = reason;
   }
+  // A delivery becomes part of the unit: Delivery::join() and join_rejected().
+  Outcome adopt(Delivery& delivery, int32_t dead_letter_reason);
   Outcome disconnect(Done done = nullptr);
   // Global transactions: the codes of XA (xa.h), xa::kPending when `done` will be called. Between
   // start and end everything under syncpoint belongs to the branch; commit() gives 2012.
@@ -146,6 +155,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   base::Executor& executor() { return *options_.executor; }
   const ConnectOptions& options() const { return options_; }
   uint64_t id() const { return id_; }
+  uint64_t publisher() const { return options_.publisher != 0 ? options_.publisher : id_; }
   bool is_open() const { return is_open_; }
   const UnitOfWork& unit() const { return unit_; }
   // For displays; any thread.

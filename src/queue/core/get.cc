@@ -277,7 +277,7 @@ Outcome GetOperation::take(Slot slot) {
     lock.unlock();
     return finish_take(slot, copy, message);
   }
-  if (in_unit) entry.owner = connection_->unit_owner();
+  if (in_unit && call_->delivery == nullptr) entry.owner = connection_->unit_owner();
   lock.unlock();
   return finish_take(slot, copy, message);
 }
@@ -304,6 +304,11 @@ Outcome GetOperation::finish_take(Slot slot, const Entry& entry, const MessageRe
     connection_->unit_.gets.push_back(std::move(get));
     if (reports) {
       add_report(manager_, *message, ReportKind::kDelivery, 0, connection_->unit_);
+  if (call_->delivery != nullptr && (call_->options & mqi::gmo::kSyncpoint) != 0) {
+    *call_->delivery = Delivery(manager_, std::move(get), message, entry.backout_count,
+                                call_->is_maybe_redelivered);
+    return outcome;
+  }
     }
     return outcome;
   }

@@ -233,7 +233,7 @@ Outcome PubSub::deliver(const Subscription& s, const std::string& topic, const M
 }
 
 Outcome PubSub::publish(const std::string& topic, const Message& message, uint64_t publisher,
-                        bool excludes_own, UnitOfWork& unit, size_t& delivered) {
+                        uint64_t group, bool excludes_own, UnitOfWork& unit, size_t& delivered) {
   std::vector<topic::SubscriptionId> ids;
   std::vector<SubscriptionRef> matched;
   topic::TopicAttributes attributes;
@@ -251,6 +251,7 @@ Outcome PubSub::publish(const std::string& topic, const Message& message, uint64
   for (const SubscriptionRef& s : matched) {
     if (s->is_on_request) continue;
     if (excludes_own && s->owner == publisher) continue;
+    if (s->not_from != 0 && s->not_from == group) continue;
     if (s->selector != nullptr && !s->selector->matches(properties)) continue;
     Outcome o = deliver(*s, topic, message, false, unit);
     if (o.is_ok()) {

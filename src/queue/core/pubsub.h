@@ -37,6 +37,7 @@ struct Subscription {
   bool is_on_request = false;
   bool is_admin = false;
   uint64_t owner = 0;          // connection of one that is not durable
+  mutable std::atomic<uint64_t> not_from{0};  // the publisher whose publications it does not get
   mutable uint32_t users = 0;  // handles; under the lock
   mutable std::atomic<uint64_t> messages{0};
   mutable std::atomic<int64_t> last_message_gmt_ms{0};
@@ -71,8 +72,9 @@ class PubSub {
 
   // Adds a put for each subscription to the unit. 2502 when a rule of the topic says that a failed
   // delivery fails the publication (nothing was added then).
+  // `publisher` is the connection, `group` the client that it belongs to (ConnectOptions).
   Outcome publish(const std::string& topic, const Message& message, uint64_t publisher,
-                  bool excludes_own, UnitOfWork& unit, size_t& delivered);
+                  uint64_t group, bool excludes_own, UnitOfWork& unit, size_t& delivered);
   // What is retained, to one subscription; returns how many.
   size_t send_retained(const Subscription& subscription, UnitOfWork& unit);
   void retain(const std::string& topic, MessageRef message);

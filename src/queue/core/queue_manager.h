@@ -59,6 +59,9 @@ struct ConnectOptions {
   std::string channel;           // for displays; empty: in this process
   std::string remote_address;
   base::Executor* executor = nullptr;
+  // Connections of one client share it: a subscription without local publications means all of
+  // them. 0: the connection is alone.
+  uint64_t publisher = 0;
 };
 
 class QueueManager final : private StoreListener, private RecoveryHandler {

@@ -70,7 +70,8 @@ Outcome Connection::publish_to(Handle& handle, PutCall& call, MessageRef message
   UnitOfWork own;
   size_t delivered = 0;
   bool excludes_own = (call.options & mqi::pmo::kNotOwnSubs) != 0;
-  Outcome outcome = pubsub.publish(handle.topic, *message, id_, excludes_own, own, delivered);
+  Outcome outcome = pubsub.publish(handle.topic, *message, id_, publisher(), excludes_own, own,
+                                   delivered);
   if (outcome.is_failed()) return outcome;
   if ((call.options & mqi::pmo::kRetain) != 0) own.retained.emplace_back(handle.topic, message);
   bool is_unmatched = delivered == 0 && (call.options & mqi::pmo::kWarnIfNoSubsMatched) != 0;
@@ -124,7 +125,10 @@ Outcome Connection::open_managed(const NamedQueueRef& object, Hobj& out) {
 
 Outcome Connection::resume_subscription(const SubscriptionRef& s, SubscribeCall& call) {
   bool in_use = s->users > 0 && !s->is_shared;
-  if (s->users == 0) s->is_shared = call.is_shared;
+  if (s->users == 0) {
+    s->is_shared = call.is_shared;
+    s->not_from = call.is_no_local ? publisher() : 0;
+  }
   if (in_use) return Outcome::failed(reason::kSubscriptionInUse);
   NamedQueueRef destination = manager_.objects().find(s->destination);
   if (s->is_managed) {
@@ -199,6 +203,7 @@ Outcome Connection::fill_subscription(const SubscribeCall& call, Subscription& s
   s.user = options_.user;
   s.is_managed = (call.options & so::kManaged) != 0;
   s.is_shared = call.is_shared;
+  s.not_from = call.is_no_local ? publisher() : 0;
   s.is_on_request = (call.options & so::kPublicationsOnRequest) != 0;
   s.priority = call.priority;
   s.owner = s.is_durable ? 0 : id_;

@@ -86,6 +86,11 @@ class Authenticator {
   ScramLogin begin_scram(base::Digest digest, std::string address);
 
   bool is_dev() const { return options_.is_dev; }
+  // For rules of channels that speak of administrators.
+  bool is_administrator(const std::string& user) const {
+    UserRef found = options_.users->find(user);
+    return found != nullptr && found->is_administrator();
+  }
 
  private:
   struct Job {
