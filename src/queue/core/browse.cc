@@ -17,8 +17,8 @@ Outcome GetOperation::browse(Slot slot, std::unique_lock<std::mutex>& lock) {
   bool is_ours = handle_->locked == slot && handle_->locked_sequence == entry.sequence;
   queue_->place_cursor(handle_->cursor, slot);
   // 2080 leaves the cursor on the message, but neither locks nor marks it.
-  bool fits =
-      entry.body_bytes <= call_->buffer_bytes || (call_->options & mqi::gmo::kAcceptTruncated) != 0;
+  bool fits = formed(message)->body.size() <= call_->buffer_bytes ||
+              (call_->options & mqi::gmo::kAcceptTruncated) != 0;
   Effects effects;
   if (fits) {
     if (!is_ours && handle_->locked != kNoSlot) {

@@ -170,6 +170,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     int32_t options = 0;
     bool is_input = false;
     bool is_exclusive = false;
+    mqi::PropertyControl property_control = mqi::PropertyControl::kCompat;
     std::shared_ptr<const selector::Selector> selector;
     Cursor cursor;
     uint64_t marker = 0;  // of this handle, for marks
@@ -215,6 +216,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Outcome put_to(Handle& handle, PutCall& call, bool is_put1, Done done);
   Outcome fill_descriptor(const Handle& handle, PutCall& call, MessageRef& message);
   Outcome fill_context(const Handle& handle, PutCall& call) const;
+  Outcome take_body_properties(const PutCall& call, Message& message) const;
   Outcome put_message(const QueueRef& queue, MessageRef message, bool in_unit, Done done);
   // A message in pieces: all of them or none.
   Outcome put_pieces(const QueueRef& queue, std::vector<MessageRef> pieces, bool in_unit,

@@ -129,6 +129,7 @@ objects::Definition local_queue_definition(std::string name, const QueueSettings
   set(Attr::kMaxdepth, s.depth_max);
   set(Attr::kMaxmsgl, s.message_bytes_max);
   set(Attr::kBothresh, s.backout_threshold);
+  set(Attr::kPropctl, static_cast<int64_t>(s.property_control));
   set(Attr::kTrigger, s.is_triggered);
   set(Attr::kTrigtype, static_cast<int64_t>(s.trigger_type));
   set(Attr::kTrigmpri, s.trigger_priority);

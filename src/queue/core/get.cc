@@ -55,6 +55,9 @@ Outcome GetOperation::check() const {
       get_bits_conflict(o & (gmo::kBrowseAny | gmo::kUnderCursor | gmo::kUnlock))) {
     return fail(reason::kOptionsError);
   }
+  if ((o & gmo::kPropertiesInHandle) != 0 && !call_->takes_properties) {
+    return fail(reason::kHmsgError);
+  }
   if (browses() && (o & (gmo::kSyncpoint | gmo::kSyncpointIfPersistent | gmo::kMarkSkipBackout))) {
     return fail(reason::kOptionsError);
   }
@@ -97,6 +100,7 @@ Outcome GetOperation::prepare() {
   if ((match & mo::kOffset) != 0) matcher.offset = call_->md.offset;
   if ((match & mo::kToken) != 0) matcher.token = call_->token;
   matcher.selector = handle_->selector;
+  prepare_form();
   owner = manager_.new_owner();
   if (Outcome o = prepare_logical(); !o.is_ok()) return o;
   prepare_selector();
@@ -246,14 +250,14 @@ Outcome GetOperation::take(Slot slot) {
     manager_.apply(std::move(effects));
     return look();
   }
-  bool fits =
-      entry.body_bytes <= call_->buffer_bytes || (call_->options & mqi::gmo::kAcceptTruncated) != 0;
   if (entry.message == nullptr && loaded_.sequence != entry.sequence) {
     return read(slot, entry, lock);
   }
   MessageRef message =
       entry.message != nullptr ? MessageRef::share(entry.message) : loaded_.message;
   Entry copy = entry;
+  bool fits = formed(message)->body.size() <= call_->buffer_bytes ||
+              (call_->options & mqi::gmo::kAcceptTruncated) != 0;
   if (call_->handles_poison && is_poison(entry)) {
     lock.unlock();
     return move_poison(slot, copy, message);
@@ -325,7 +329,8 @@ Outcome GetOperation::finish_take(Slot slot, const Entry& entry, const MessageRe
   return committed.is_ok() ? outcome : committed;
 }
 
-Outcome GetOperation::deliver(const Entry& entry, const MessageRef& message) {
+Outcome GetOperation::deliver(const Entry& entry, const MessageRef& found) {
+  const MessageRef& message = formed(found);
   call_->md = message->md;
   call_->md.backout_count = static_cast<int32_t>(entry.backout_count);
   if (entry.expires_gmt_ms != 0) {
@@ -349,14 +354,15 @@ Outcome GetOperation::deliver(const Entry& entry, const MessageRef& message) {
   if (matcher.rule.is_logical && !is_kept) {
     note_logical(browses() ? handle_->browses : handle_->gets, message->md, message->body.size());
   }
+  bool converts = (call_->options & mqi::gmo::kConvert) != 0;
   if (fits) {
     call_->body = message->body;
-    return Outcome::ok();
+    return converts ? converted(Outcome::ok()) : Outcome::ok();
   }
   call_->body = message->body.part(0, call_->buffer_bytes);
-  return Outcome::warning((call_->options & mqi::gmo::kAcceptTruncated) != 0
-                              ? mqi::reason::kTruncatedMsgAccepted
-                              : mqi::reason::kTruncatedMsgFailed);
+  if (is_kept) return Outcome::warning(mqi::reason::kTruncatedMsgFailed);
+  Outcome accepted = Outcome::warning(mqi::reason::kTruncatedMsgAccepted);
+  return converts ? converted(accepted) : accepted;
 }
 
 Outcome GetOperation::read(Slot, const Entry& entry, std::unique_lock<std::mutex>& lock) {

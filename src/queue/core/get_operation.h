@@ -47,6 +47,10 @@ class GetOperation final : public Waiter,
   // `slot` is locked for us.
   Outcome take(Slot slot);
   Outcome finish_take(Slot slot, const Entry& entry, const MessageRef& message);
+  // body_form.cc: the message as this get wants it; the same when nothing differs.
+  void prepare_form();
+  const MessageRef& formed(const MessageRef& found);
+  Outcome converted(const Outcome& outcome);
   // poison.cc: what other protocols' getters cannot handle themselves.
   bool is_poison(const Entry& entry) const;
   Outcome move_poison(Slot slot, const Entry& entry, const MessageRef& message);
@@ -77,6 +81,11 @@ class GetOperation final : public Waiter,
   bool is_gathering_ = false;
   std::map<Sequence, MessageRef> parts_;  // segments that had to be read
   Loaded loaded_;
+  bool has_form_ = false;  // properties may have to go into the body, or away
+  MessageRef formed_from_;
+  MessageRef formed_;
+  int32_t wanted_encoding_ = 0;  // MQGMO_CONVERT
+  int32_t wanted_ccsid_ = 0;
   uint64_t marker_ = 0;
   Sequence held_ = 0;  // the message that is locked for us
   Sequence reading_ = 0;

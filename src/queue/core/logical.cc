@@ -62,7 +62,7 @@ Outcome GetOperation::whole(Slot first, std::unique_lock<std::mutex>& lock) {
   message->md.flags |= parts.back()->md.flags & mqi::mf::kLastInGroup;
   message->md.offset = 0;
   message->md.original_length = -1;
-  bool fits = message->body.size() <= call_->buffer_bytes ||
+  bool fits = formed(message)->body.size() <= call_->buffer_bytes ||
               (call_->options & mqi::gmo::kAcceptTruncated) != 0;
   if (browses() || !fits) {
     Entry copy = head;

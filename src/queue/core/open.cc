@@ -164,6 +164,9 @@ Outcome Connection::attach(Handle& handle) {
   std::lock_guard lock(queue.mutex());
   if (queue.is_deleted()) return Outcome::failed(mqi::reason::kUnknownObjectName);
   int32_t o = handle.options;
+  bool is_alias = handle.object != nullptr && handle.object->kind == QueueKind::kAlias;
+  handle.property_control =
+      is_alias ? handle.object->alias.property_control : queue.settings().property_control;
   if ((o & mqi::oo::kInputAny) != 0) {
     const QueueSettings& settings = queue.settings();
     bool is_exclusive = (o & mqi::oo::kInputExclusive) != 0 ||

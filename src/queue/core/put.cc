@@ -57,6 +57,11 @@ Outcome put_check_descriptor(const mqi::MessageDescriptor& md) {
   return Outcome::ok();
 }
 
+bool put_may_have_rfh2(const mqi::MessageDescriptor& md) {
+  std::string_view format = md.format.padded();
+  return format == "MQHRF2  " || format == "MQDEAD  ";
+}
+
 UnitPut make_put(const QueueRef& queue, MessageRef message) {
   UnitPut put;
   put.queue = queue;
@@ -250,6 +255,9 @@ Outcome Connection::put_to(Handle& handle, PutCall& call, bool, Done done) {
   message->origin = call.origin;
   message->origin_kind = call.origin_kind;
   if (!call.long_ids.empty()) message->long_ids = std::make_unique<LongIds>(call.long_ids);
+  if (put_may_have_rfh2(message->md)) {
+    if (Outcome o = take_body_properties(call, *message); !o.is_ok()) return o;
+  }
   if (is_topic) {
     Outcome outcome = publish_to(handle, call, std::move(message), std::move(done));
     return outcome.is_ok() ? warning : outcome;
@@ -265,10 +273,10 @@ Outcome Connection::put_to(Handle& handle, PutCall& call, bool, Done done) {
         std::min(handle.queue->settings().message_bytes_max, manager_.settings().message_bytes_max);
   }
   constexpr size_t kPieceBytesMin = 16;
-  if (piece_bytes >= kPieceBytesMin && call.body.size() > piece_bytes) {
+  if (piece_bytes >= kPieceBytesMin && message->body.size() > piece_bytes) {
     outcome = put_pieces(handle.queue, split_message(manager_, *message, piece_bytes), in_unit,
                          std::move(done));
-  } else if (call.body.size() > manager_.settings().message_bytes_max) {
+  } else if (message->body.size() > manager_.settings().message_bytes_max) {
     return Outcome::failed(mqi::reason::kMsgTooBigForQMgr);
   } else {
     outcome = put_message(handle.queue, std::move(message), in_unit, std::move(done));
