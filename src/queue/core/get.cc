@@ -304,15 +304,15 @@ Outcome GetOperation::finish_take(Slot slot, const Entry& entry, const MessageRe
   UnitGet get{queue_, slot, entry.sequence, entry.is_persistent(),
               (call_->options & mqi::gmo::kMarkSkipBackout) != 0};
   constexpr int32_t kInUnit = mqi::gmo::kSyncpoint | mqi::gmo::kSyncpointIfPersistent;
-  if ((call_->options & kInUnit) != 0) {
-    connection_->unit_.gets.push_back(std::move(get));
-    if (reports) {
-      add_report(manager_, *message, ReportKind::kDelivery, 0, connection_->unit_);
   if (call_->delivery != nullptr && (call_->options & mqi::gmo::kSyncpoint) != 0) {
     *call_->delivery = Delivery(manager_, std::move(get), message, entry.backout_count,
                                 call_->is_maybe_redelivered);
     return outcome;
   }
+  if ((call_->options & kInUnit) != 0) {
+    connection_->unit_.gets.push_back(std::move(get));
+    if (reports) {
+      add_report(manager_, *message, ReportKind::kDelivery, 0, connection_->unit_);
     }
     return outcome;
   }
