@@ -184,7 +184,7 @@ void Transport::on_io(uint32_t events) {
     return;
   }
   if ((events & (EPOLLERR | EPOLLHUP)) != 0) {
-    return close(state_ == State::kShutting ? CloseReason::kOurs : CloseReason::kPeer);
+    return close(state_ == State::kShutting ? shut_reason_ : CloseReason::kPeer);
   }
   if ((events & EPOLLRDHUP) != 0) is_peer_closed_ = true;
   if ((events & (EPOLLIN | EPOLLRDHUP)) != 0) {
@@ -232,7 +232,7 @@ bool Transport::read_once(size_t& turn_bytes) {
   ssize_t n = receive(to, room);
   if (n < 0) return false;
   if (n == 0) {
-    close(state_ == State::kShutting ? CloseReason::kOurs : CloseReason::kPeer);
+    close(state_ == State::kShutting ? shut_reason_ : CloseReason::kPeer);
     return false;
   }
   turn_bytes += static_cast<size_t>(n);
@@ -560,7 +560,7 @@ void Transport::on_timer() {
       failure_ = "the time for connecting is over";
       return close(CloseReason::kTimeout);
     case State::kShutting:
-      return close(CloseReason::kOurs);
+      return close(shut_reason_);
     case State::kOpen:
       if (outgoing_bytes_ == 0) return;
       if (bytes_sent_ == sent_at_check_) return close(CloseReason::kTimeout);

@@ -93,6 +93,7 @@ class Transport final : private net::IoHandler {
   // --- out ---
   void send(std::string_view bytes);
   void send(std::string&& bytes);
+  void send(const char* text) { send(std::string_view(text)); }
   void send(const queue::Body& body);
   size_t outgoing_bytes() const { return outgoing_bytes_; }
   // Now, instead of at the end of the turn.
@@ -195,6 +196,7 @@ class Transport final : private net::IoHandler {
   uint64_t receive_calls_ = 0;
   uint64_t send_calls_ = 0;
   uint64_t sent_at_check_ = 0;
+  CloseReason shut_reason_ = CloseReason::kOurs;
   net::Timer timer_;
   std::string peer_;
   std::string failure_;

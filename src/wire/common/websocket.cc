@@ -29,7 +29,6 @@ size_t WebSocketDecoder::header_bytes() const {
 bool WebSocketDecoder::begin_frame() {
   uint8_t first = static_cast<uint8_t>(header_[0]);
   uint8_t second = static_cast<uint8_t>(header_[1]);
-  if ((first & kReservedBits) != 0 || (second & kMaskBit) == 0) return fail(kProtocolError);
   opcode_ = first & 0x0F;
   is_final_ = (first & kFinalBit) != 0;
   uint64_t length = second & 0x7F;
@@ -104,7 +103,12 @@ bool WebSocketDecoder::decode(std::string_view bytes, Sink& sink) {
       std::memcpy(header_ + header_used_, bytes.data(), take);
       header_used_ += take;
       bytes.remove_prefix(take);
-      if (header_used_ < 2 || header_used_ < header_bytes()) continue;
+      if (header_used_ < 2) continue;
+      // At once: what is not masked would be waited for in vain.
+      bool is_masked = (static_cast<uint8_t>(header_[1]) & kMaskBit) != 0;
+      bool has_reserved = (static_cast<uint8_t>(header_[0]) & kReservedBits) != 0;
+      if (!is_masked || has_reserved) return fail(kProtocolError);
+      if (header_used_ < header_bytes()) continue;
       header_used_ = 0;
       if (!begin_frame()) return false;
       continue;
@@ -227,15 +231,15 @@ void WebSocket::on_close(uint16_t) {
   say_goodbye();
   transport_.failure_ = "closed by the peer";
   if (transport_.state_ != Transport::State::kOpen) return;
-  transport_.flush();
-  transport_.abort(CloseReason::kPeer);
+  transport_.shut_reason_ = CloseReason::kPeer;
+  transport_.shut();
 }
 
 void WebSocket::fail(uint16_t code) {
   if (transport_.state_ != Transport::State::kOpen) return;
   say_goodbye(code);
-  transport_.flush();
-  transport_.abort(CloseReason::kWebSocket);
+  transport_.shut_reason_ = CloseReason::kWebSocket;
+  transport_.shut();
 }
 
 }  // namespace millstream::wire
