@@ -130,6 +130,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Ends a get that waits: its `done` is called with 2033. False: it is not waiting.
   bool cancel(GetCall& call);
   Outcome begin();
+  // Becomes part of the unit (client_records.h).
+  void add_record(UnitRecord record) {
+    (void)unit_owner();
+    unit_.records.push_back(std::move(record));
+  }
+  // A queue of the caller's own making, whatever the user's rights are: shared input and browsing.
+  Outcome open_private(const std::string& queue, Hobj& out);
   Outcome commit(Done done = nullptr);
   Outcome back();
   // For protocols whose clients may not notice that something in their transaction was refused:

@@ -20,6 +20,7 @@ enum class RecordKind : uint8_t {
   kSubscription = 7,
   kRetained = 8,
   kMaybeSeen = 9,  // key: queue id; value: the highest sequence that an unclean start found
+  kClient = 10,    // what protocols keep of their clients (client_records.h)
 };
 
 QueueSettings queue_settings_of(const objects::Definition& definition);

@@ -92,6 +92,8 @@ class Settlement {
   // What it gets of the dead-letter queue; failed: it was backed out.
   Outcome reject(Delivery delivery, int32_t reason);
   bool empty() const { return unit_.empty(); }
+  // What goes with it (client_records.h).
+  void add_record(UnitRecord record) { unit_.records.push_back(std::move(record)); }
   size_t count() const { return unit_.gets.size(); }
   // Once. Pending when something persistent is among them.
   Outcome run(base::Executor& executor, Done done = nullptr);

@@ -232,23 +232,48 @@ Outcome PubSub::deliver(const Subscription& s, const std::string& topic, const M
   return Outcome::ok();
 }
 
-Outcome PubSub::publish(const std::string& topic, const Message& message, uint64_t publisher,
-                        uint64_t group, bool excludes_own, UnitOfWork& unit, size_t& delivered) {
-  std::vector<topic::SubscriptionId> ids;
-  std::vector<SubscriptionRef> matched;
-  topic::TopicAttributes attributes;
-  {
-    std::shared_lock lock(mutex_);
-    tree_.match(topic, pubsub_scratch(), ids);
-    attributes = tree_.attributes(topic);
-    for (topic::SubscriptionId id : ids) matched.push_back(subscriptions_.at(id));
+void PubSub::match(const std::string& topic, const Message& message, uint64_t group, Matched& out,
+                   topic::TopicAttributes& attributes) const {
+  thread_local std::vector<topic::SubscriptionId> ids;
+  ids.clear();
+  bool is_persistent = message.is_persistent();
+  MessageProperties properties(message, 0);
+  std::shared_lock lock(mutex_);
+  tree_.match(topic, pubsub_scratch(), ids);
+  attributes = tree_.attributes(topic);
+  for (topic::SubscriptionId id : ids) {
+    const SubscriptionRef& s = subscriptions_.at(id);
+    const RouteRef& route = s->route;
+    if (route == nullptr) {
+      out.queued.push_back(s);
+      continue;
+    }
+    if (route->hides(topic, s->topic)) continue;
+    if (!route->takes_it(is_persistent)) {
+      out.queued.push_back(s);
+      continue;
+    }
+    uint64_t not_from = s->not_from.load(std::memory_order_relaxed);
+    bool is_own = not_from != 0 && not_from == group;
+    if (is_own || route->sink == nullptr) continue;
+    if (s->selector != nullptr && !s->selector->matches(properties)) continue;
+    s->messages.fetch_add(1, std::memory_order_relaxed);
+    out.direct.push_back(route);
   }
+}
+
+Outcome PubSub::publish(const std::string& topic, MessageRef shared, uint64_t publisher,
+                        uint64_t group, bool excludes_own, UnitOfWork& unit, size_t& delivered) {
+  const Message& message = *shared;
+  Matched matched;
+  topic::TopicAttributes attributes;
+  match(topic, message, group, matched, attributes);
   topic::Delivery rule =
       message.is_persistent() ? attributes.persistent_delivery : attributes.non_persistent_delivery;
   MessageProperties properties(message, 0);
   size_t puts_before = unit.puts.size();
-  delivered = 0;
-  for (const SubscriptionRef& s : matched) {
+  delivered = matched.direct.size();
+  for (const SubscriptionRef& s : matched.queued) {
     if (s->is_on_request) continue;
     if (excludes_own && s->owner == publisher) continue;
     if (s->not_from != 0 && s->not_from == group) continue;
@@ -272,6 +297,12 @@ Outcome PubSub::publish(const std::string& topic, const Message& message, uint64
     unit.puts.resize(puts_before);
     return Outcome::failed(mqi::reason::kPublicationFailure);
   }
+  if (!matched.direct.empty()) {
+    auto publication = std::make_shared<DirectPublication>();
+    publication->topic = topic;
+    publication->message = std::move(shared);
+    unit.direct.push_back({std::move(publication), std::move(matched.direct)});
+  }
   return Outcome::ok();
 }
 
@@ -279,11 +310,16 @@ size_t PubSub::send_retained(const Subscription& s, UnitOfWork& unit) {
   auto pattern = topic::TopicPattern::create(s.topic, s.scheme);
   if (!pattern.ok()) return 0;
   std::vector<std::pair<std::string, MessageRef>> found;
+  RouteRef route;
   {
     std::shared_lock lock(mutex_);
+    route = s.route;
     tree_.for_each_retained(pattern.value(), [&](std::string_view topic, topic::RetainedId id) {
       auto message = retained_.find(id);
-      if (message != retained_.end()) found.emplace_back(std::string(topic), message->second);
+      bool is_hidden = route != nullptr && route->hides(topic, s.topic);
+      if (message != retained_.end() && !is_hidden) {
+        found.emplace_back(std::string(topic), message->second);
+      }
     });
   }
   size_t sent = 0;
@@ -292,9 +328,54 @@ size_t PubSub::send_retained(const Subscription& s, UnitOfWork& unit) {
     if (s.selector != nullptr && !s.selector->matches(properties)) continue;
     bool is_expired =
         message->expires_gmt_ms != 0 && message->expires_gmt_ms <= manager_.now_gmt_micros() / 1000;
-    if (!is_expired && deliver(s, topic, *message, true, unit).is_ok()) ++sent;
+    if (is_expired) continue;
+    if (route != nullptr && route->takes_it(message->is_persistent())) {
+      if (route->sink == nullptr) continue;
+      auto publication = std::make_shared<DirectPublication>();
+      publication->topic = topic;
+      publication->message = message;
+      publication->is_retained = true;
+      unit.direct.push_back({std::move(publication), {route}});
+      ++sent;
+    } else if (deliver(s, topic, *message, true, unit).is_ok()) {
+      ++sent;
+    }
   }
   return sent;
+}
+
+std::vector<SubscriptionRef> PubSub::named(std::string_view prefix) const {
+  std::vector<SubscriptionRef> out;
+  std::shared_lock lock(mutex_);
+  for (auto at = by_name_.lower_bound(prefix); at != by_name_.end(); ++at) {
+    if (!std::string_view(at->first).starts_with(prefix)) break;
+    out.push_back(at->second);
+  }
+  return out;
+}
+
+void PubSub::set_route(const Subscription& subscription, RouteRef route) {
+  std::unique_lock lock(mutex_);
+  subscription.route = std::move(route);
+}
+
+size_t PubSub::drop_expired_retained() {
+  std::vector<std::string> topics;
+  int64_t now = manager_.now_gmt_micros() / 1000;
+  auto everything = topic::TopicPattern::create("#", topic::WildcardScheme::kTopic);
+  if (!everything.ok()) return 0;
+  std::unique_lock lock(mutex_);
+  tree_.for_each_retained(everything.value(), [&](std::string_view topic, topic::RetainedId id) {
+    auto found = retained_.find(id);
+    if (found == retained_.end()) return;
+    int64_t expires = found->second->expires_gmt_ms;
+    if (expires != 0 && expires <= now) topics.emplace_back(topic);
+  });
+  for (const std::string& topic : topics) {
+    auto before = tree_.set_retained(topic, 0);
+    if (before.ok()) retained_.erase(before.value());
+  }
+  return topics.size();
 }
 
 void PubSub::retain(const std::string& topic, MessageRef message) {

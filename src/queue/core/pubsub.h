@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "queue/core/name_resolution.h"
+#include "queue/core/publication_route.h"
 #include "queue/objects/admin_target.h"
 #include "queue/selector/selector.h"
 #include "queue/topic/topic_tree.h"
@@ -36,9 +37,10 @@ struct Subscription {
   mutable bool is_shared = false;  // of those that use it now
   bool is_on_request = false;
   bool is_admin = false;
-  uint64_t owner = 0;          // connection of one that is not durable
+  uint64_t owner = 0;                         // connection of one that is not durable
   mutable std::atomic<uint64_t> not_from{0};  // the publisher whose publications it does not get
-  mutable uint32_t users = 0;  // handles; under the lock
+  mutable uint32_t users = 0;                 // handles; under the lock
+  mutable RouteRef route;  // under the lock; null: everything goes to the destination
   mutable std::atomic<uint64_t> messages{0};
   mutable std::atomic<int64_t> last_message_gmt_ms{0};
 };
@@ -58,6 +60,9 @@ class PubSub {
   void remove(topic::SubscriptionId id);
   SubscriptionRef find(std::string_view name) const;
   SubscriptionRef find(topic::SubscriptionId id) const;
+  // Those whose names begin with the prefix.
+  std::vector<SubscriptionRef> named(std::string_view prefix) const;
+  void set_route(const Subscription& subscription, RouteRef route);
   // A handle more or less; returns how many are left.
   uint32_t use(const Subscription& subscription, int change);
 
@@ -70,15 +75,18 @@ class PubSub {
     return tree_.objects_above(topic);
   }
 
-  // Adds a put for each subscription to the unit. 2502 when a rule of the topic says that a failed
-  // delivery fails the publication (nothing was added then).
-  // `publisher` is the connection, `group` the client that it belongs to (ConnectOptions).
-  Outcome publish(const std::string& topic, const Message& message, uint64_t publisher,
-                  uint64_t group, bool excludes_own, UnitOfWork& unit, size_t& delivered);
-  // What is retained, to one subscription; returns how many.
+  // Adds a put for each subscription to the unit, or hands it to its route. 2502 when a rule of the
+  // topic says that a failed delivery fails the publication (nothing was added then). `publisher`
+  // is the connection, `group` the client that it belongs to (ConnectOptions).
+  Outcome publish(const std::string& topic, MessageRef message, uint64_t publisher, uint64_t group,
+                  bool excludes_own, UnitOfWork& unit, size_t& delivered);
+  // What is retained, to one subscription, by queue or route; returns how many.
   size_t send_retained(const Subscription& subscription, UnitOfWork& unit);
   void retain(const std::string& topic, MessageRef message);
   void clear_retained(const std::string& topic);
+  // What has expired leaves memory; returns how many. Its record stays in the store until the topic
+  // has another, because that may be on its way already.
+  size_t drop_expired_retained();
   void recover_retained(std::string_view topic, MessageRef message) {
     retain(std::string(topic), std::move(message));
   }
@@ -88,6 +96,12 @@ class PubSub {
   objects::PublishStatus publish_status() const;
 
  private:
+  struct Matched {
+    std::vector<SubscriptionRef> queued;
+    std::vector<RouteRef> direct;
+  };
+  void match(const std::string& topic, const Message& message, uint64_t group, Matched& out,
+             topic::TopicAttributes& attributes) const;
   Outcome insert(std::shared_ptr<Subscription> subscription);
   Outcome deliver(const Subscription& subscription, const std::string& topic,
                   const Message& message, bool is_retained, UnitOfWork& unit);

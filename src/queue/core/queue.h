@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "queue/core/match.h"
 #include "queue/core/outcome.h"
+#include "queue/core/publication_route.h"
 #include "queue/core/queue_index.h"
 #include "queue/core/settings.h"
 #include "queue/core/waiters.h"
@@ -46,10 +47,12 @@ struct Effects {
   };
   std::vector<Read> reads;
   std::vector<std::pair<std::string, MessageRef>> retained;  // publications, by topic
+  std::vector<DirectDelivery> direct;                        // publications that need no queue
   std::vector<Trigger> triggers;
   std::vector<Expired> expired;
   bool empty() const {
-    return triggers.empty() && expired.empty() && reads.empty() && retained.empty();
+    return triggers.empty() && expired.empty() && reads.empty() && retained.empty() &&
+           direct.empty();
   }
 };
 

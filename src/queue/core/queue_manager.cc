@@ -248,6 +248,7 @@ void QueueManager::apply(Effects effects) {
   for (const Effects::Expired& expired : effects.expired) finish_expired(expired);
   if (!effects.reads.empty()) read_headers(std::move(effects.reads));
   for (auto& [topic, message] : effects.retained) pubsub_.retain(topic, std::move(message));
+  for (DirectDelivery& direct : effects.direct) direct.run();
 }
 
 void QueueManager::run_detached(UnitOfWork unit) {
@@ -363,6 +364,10 @@ Status QueueManager::record(uint8_t kind, std::string_view key, std::string_view
     std::memcpy(&id, key.data(), sizeof id);
     std::memcpy(&upto, value.data(), sizeof upto);
     maybe_seen_[id] = upto;
+    return {};
+  }
+  if (kind == static_cast<uint8_t>(RecordKind::kClient)) {
+    client_records_.recovered(key, value);
     return {};
   }
   if (kind == static_cast<uint8_t>(RecordKind::kRetained)) {

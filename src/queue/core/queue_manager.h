@@ -23,6 +23,7 @@
 #include "base/executor.h"
 #include "base/random.h"
 #include "queue/core/access.h"
+#include "queue/core/client_records.h"
 #include "queue/core/object_admin.h"
 #include "queue/core/object_table.h"
 #include "queue/core/pubsub.h"
@@ -110,6 +111,7 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
 
   XaBranches& branches() { return branches_; }
   PubSub& pubsub() { return pubsub_; }
+  ClientRecords& client_records() { return client_records_; }
   QueueRef queue_by_id(QueueId id) const;
   // Stands for queues that a prepared unit found at a start knows and nobody else does.
   QueueRef lost_queue();
@@ -196,6 +198,7 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   ObjectAdmin admin_;
   XaBranches branches_;
   PubSub pubsub_;
+  ClientRecords client_records_;
   QueueRef lost_queue_;
   std::atomic<const QueueManagerSettings*> settings_{nullptr};
   std::mutex settings_mutex_;

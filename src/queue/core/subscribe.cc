@@ -70,8 +70,8 @@ Outcome Connection::publish_to(Handle& handle, PutCall& call, MessageRef message
   UnitOfWork own;
   size_t delivered = 0;
   bool excludes_own = (call.options & mqi::pmo::kNotOwnSubs) != 0;
-  Outcome outcome = pubsub.publish(handle.topic, *message, id_, publisher(), excludes_own, own,
-                                   delivered);
+  Outcome outcome =
+      pubsub.publish(handle.topic, message, id_, publisher(), excludes_own, own, delivered);
   if (outcome.is_failed()) return outcome;
   if ((call.options & mqi::pmo::kRetain) != 0) own.retained.emplace_back(handle.topic, message);
   bool is_unmatched = delivered == 0 && (call.options & mqi::pmo::kWarnIfNoSubsMatched) != 0;
@@ -80,10 +80,14 @@ Outcome Connection::publish_to(Handle& handle, PutCall& call, MessageRef message
     (void)unit_owner();
     unit_.bytes += message->body.size();
     for (UnitPut& put : own.puts) unit_.puts.push_back(std::move(put));
+    for (DirectDelivery& d : own.direct) unit_.direct.push_back(std::move(d));
     for (auto& r : own.retained) unit_.retained.push_back(std::move(r));
     return good;
   }
-  if (own.empty()) return good;
+  if (own.puts.empty() && own.retained.empty()) {
+    for (DirectDelivery& direct : own.direct) direct.run();
+    return good;
+  }
   auto* operation =
       new CommitOperation(manager_, std::move(own), options_.executor, std::move(done));
   outcome = operation->run();
@@ -121,6 +125,15 @@ Outcome Connection::open_managed(const NamedQueueRef& object, Hobj& out) {
   out = handle->id;
   handles_[out] = std::move(handle);
   return Outcome::ok();
+}
+
+Outcome Connection::open_private(const std::string& queue, Hobj& out) {
+  if (!is_open_) return Outcome::failed(reason::kHconnError);
+  NamedQueueRef object = manager_.objects().find(queue);
+  if (object == nullptr || object->queue == nullptr) {
+    return Outcome::failed(reason::kUnknownObjectName);
+  }
+  return open_managed(object, out);
 }
 
 Outcome Connection::resume_subscription(const SubscriptionRef& s, SubscribeCall& call) {

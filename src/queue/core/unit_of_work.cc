@@ -171,6 +171,7 @@ void CommitOperation::publish(std::span<const Location> locations) {
     get.queue->statistics.last_get_gmt_micros = now;
   }
   for (auto& retained : unit_.retained) effects_.retained.push_back(std::move(retained));
+  for (auto& direct : unit_.direct) effects_.direct.push_back(std::move(direct));
   for (UnitPut& put : unit_.puts) {
     Location location;
     if (put.is_stored) location = locations[next_location++];

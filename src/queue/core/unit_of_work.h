@@ -49,13 +49,15 @@ struct UnitOfWork {
   std::vector<UnitGet> gets;
   std::vector<UnitRecord> records;
   std::vector<std::pair<std::string, MessageRef>> retained;  // by topic
+  std::vector<DirectDelivery> direct;
   std::vector<RedoClear> clears;
   uint64_t bytes = 0;
   int32_t rollback_only = 0;  // the reason, when something in it failed for good
 
   size_t count() const { return puts.size() + gets.size(); }
   bool empty() const {
-    return puts.empty() && gets.empty() && records.empty() && clears.empty() && retained.empty();
+    return puts.empty() && gets.empty() && records.empty() && clears.empty() && retained.empty() &&
+           direct.empty();
   }
   bool is_persistent() const;
 };

@@ -29,6 +29,11 @@ void Consumer::open(ConsumeOptions options, std::function<void(const Outcome&)> 
 }
 
 void Consumer::open_queue(std::function<void(const Outcome&)> done) {
+  if (options_.is_private) {
+    queue_name_ = options_.node.name;
+    Outcome opened = connection_->open_private(queue_name_, handle_);
+    return done(opened.is_failed() ? opened : Outcome::ok());
+  }
   queue::OpenCall call;
   call.object_name = options_.node.name;
   call.selection_string = options_.selector;

@@ -50,6 +50,7 @@ struct ConsumeOptions {
   bool browses = false;       // messages stay; copies come, each once
   bool is_settled = false;    // at most once: a message is gone before it is handed over
   bool is_exclusive = false;  // no other consumer of the queue
+  bool is_private = false;    // a queue that the protocol itself has made: no rights are asked for
   bool is_no_local = false;   // of topics: not what this session has published
   bool handles_poison = true;
   // --- of topics ---
