@@ -8,6 +8,7 @@
 // Thread: the connection's executor, for calls and callbacks alike.
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -51,6 +52,8 @@ struct PutCall {
   OriginKind origin_kind = OriginKind::kNone;
   LongIds long_ids;
   int64_t delay_ms = 0;  // delivered no earlier
+  // PubLevel: of those subscriptions that match, the highest SUBLEVEL up to it gets a publication.
+  int32_t publish_level = 9;
   // --- out ---
   std::string resolved_queue;
   std::string resolved_queue_manager;
@@ -92,6 +95,7 @@ struct SubscribeCall {
   std::string selection_string;
   std::string user_data;
   int32_t priority = -3;         // of its publications; as published
+  int32_t level = 1;             // SubLevel, 0 to 9
   bool is_shared = false;        // several handles consume from it, as JMS 2 has it
   bool is_no_local = false;      // not what this connection publishes (ConnectOptions::publisher)
   mqi::Id correlation_id;        // in with set-correlation-id; out
@@ -127,6 +131,24 @@ class Connection : public std::enable_shared_from_this<Connection> {
     uint32_t open_output = 0;
   };
   Outcome inquire(Hobj handle, Inquiry& out) const;
+  // The same by selectors (MQIA_*, MQCA_*), as the MQI has it. 2066, 2067; 2068 is a warning.
+  Outcome inquire(Hobj handle, std::span<const int32_t> selectors, std::vector<int32_t>& integers,
+                  std::string& characters) const;
+  // MQSET: inhibits of queues, triggers of local ones. Pending until the definition is durable.
+  // 2040, 2066, 2067, 2068, 2008, 2022, and a reason for each value that is none.
+  Outcome set(Hobj handle, std::span<const int32_t> selectors, std::span<const int32_t> integers,
+              std::string_view characters, Done done = nullptr);
+  // MQSTAT: what became of puts with MQPMO_ASYNC_RESPONSE since the last call. 2430 for other
+  // types than 0 (MQSTAT_TYPE_ASYNC_ERROR).
+  struct AsyncPuts {
+    Outcome outcome;  // of the first that failed, or of the first with a warning
+    int32_t successes = 0;
+    int32_t warnings = 0;
+    int32_t failures = 0;
+    std::string object;  // of that outcome
+    std::string resolved_queue;
+  };
+  Outcome status(int32_t type, AsyncPuts& out);
   // Ends a get that waits: its `done` is called with 2033. False: it is not waiting.
   bool cancel(GetCall& call);
   Outcome begin();
@@ -212,6 +234,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
                              NamedQueueRef& out);
   Outcome open_managed(const NamedQueueRef& object, Hobj& out);
   Outcome resume_subscription(const SubscriptionRef& s, SubscribeCall& call);
+  Outcome alter_subscription(const SubscriptionRef& s, SubscribeCall& call, Done done);
+  Outcome check_alter(const Subscription& s, const SubscribeCall& call) const;
   Outcome add_subscription_handle(const SubscriptionRef& s, SubscribeCall& call);
   Outcome fill_subscription(const SubscribeCall& call, Subscription& s);
   Outcome create_subscription(std::shared_ptr<Subscription> s, SubscribeCall& call, Done done);
@@ -231,6 +255,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Runs a unit of its own, or adds to the open one.
   Outcome submit(UnitPut put, bool in_unit, Done done);
 
+  // inquire_set.cc
+  Outcome administer(const std::function<void(objects::AdminDone)>& change, Done done);
+  void count_async_put(const PutCall& call, const std::string& object, const Outcome& outcome);
+  Done watch_async_put(const PutCall& call, std::string object, Done done);
+
   void show_handles();
   void show_unit(bool has_unit);
   uint32_t unit_owner();
@@ -240,6 +269,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   uint64_t id_ = 0;
   bool is_open_ = true;
   UnitOfWork unit_;
+  AsyncPuts async_puts_;
   std::string xid_;  // of the branch that it is
   Hobj last_handle_ = 0;
   std::unordered_map<Hobj, HandleRef> handles_;

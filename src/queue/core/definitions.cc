@@ -31,6 +31,7 @@ QueueSettings queue_settings_of(const objects::Definition& definition) {
       mqi::PropertyControl::kCompat, mqi::PropertyControl::kNone, mqi::PropertyControl::kAll,
       mqi::PropertyControl::kForce, mqi::PropertyControl::kV6Compat};
   s.property_control = kControls[static_cast<int>(from.property_control) % 5];
+  s.expiry_cap = from.expiry_cap_tenths;
   switch (from.definition_type) {
     case objects::QueueDefinitionType::kPermdyn:
       s.dynamic = DynamicKind::kPermanent;
@@ -56,6 +57,7 @@ AliasSettings alias_settings_of(const objects::Definition& definition) {
   s.default_priority = common.default_priority;
   s.default_persistent = common.default_persistent;
   s.property_control = common.property_control;
+  s.expiry_cap = common.expiry_cap;
   return s;
 }
 
@@ -68,6 +70,7 @@ RemoteSettings remote_settings_of(const objects::Definition& definition) {
   s.inhibits_put = from.put_inhibited;
   s.default_priority = static_cast<uint8_t>(from.priority_default);
   s.default_persistent = from.persistence_default;
+  s.expiry_cap = from.expiry_cap_tenths;
   return s;
 }
 
@@ -129,6 +132,7 @@ objects::Definition local_queue_definition(std::string name, const QueueSettings
   set(Attr::kMaxdepth, s.depth_max);
   set(Attr::kMaxmsgl, s.message_bytes_max);
   set(Attr::kBothresh, s.backout_threshold);
+  set(Attr::kCapexpry, s.expiry_cap);
   set(Attr::kPropctl, static_cast<int64_t>(s.property_control));
   set(Attr::kTrigger, s.is_triggered);
   set(Attr::kTrigtype, static_cast<int64_t>(s.trigger_type));

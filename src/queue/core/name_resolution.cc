@@ -37,10 +37,20 @@ Outcome resolve_transmission(QueueManager& manager, const std::string& where,
   return Outcome::ok();
 }
 
+void resolve_cap(Resolved& out, int32_t cap) {
+  if (cap >= 0 && (out.expiry_cap < 0 || cap < out.expiry_cap)) out.expiry_cap = cap;
+}
+
+void resolve_queue_cap(Resolved& out) {
+  std::lock_guard lock(out.queue->mutex());
+  resolve_cap(out, out.queue->settings().expiry_cap);
+}
+
 void resolve_defaults(Resolved& out) {
   std::lock_guard lock(out.queue->mutex());
   out.default_priority = out.queue->settings().default_priority;
   out.default_persistent = out.queue->settings().default_persistent;
+  resolve_cap(out, out.queue->settings().expiry_cap);
 }
 
 Outcome resolve_remote(QueueManager& manager, std::string_view queue, const std::string& where,
@@ -59,6 +69,7 @@ Outcome resolve_remote(QueueManager& manager, std::string_view queue, const std:
 Outcome resolve_definition(QueueManager& manager, const NamedQueue& definition, bool takes,
                            Resolved& out) {
   const RemoteSettings& remote = definition.remote;
+  resolve_cap(out, remote.expiry_cap);
   if (remote.remote_queue_manager == manager.name() && remote.transmission_queue.empty()) {
     // A remote definition that leads back here is the local queue.
     NamedQueueRef target = manager.objects().find(remote.remote_queue);
@@ -67,6 +78,7 @@ Outcome resolve_definition(QueueManager& manager, const NamedQueue& definition, 
     }
     if (takes) return Outcome::failed(mqi::reason::kOptionNotValidForType);
     out.queue = target->queue;
+    resolve_queue_cap(out);
     return Outcome::ok();
   }
   return resolve_remote(manager, remote.remote_queue, remote.remote_queue_manager,
@@ -77,6 +89,7 @@ Outcome resolve_alias(QueueManager& manager, const AliasSettings& alias, bool ta
                       Resolved& out) {
   out.default_priority = alias.default_priority;
   out.default_persistent = alias.default_persistent;
+  resolve_cap(out, alias.expiry_cap);
   if (alias.targets_topic) {
     if (takes) return Outcome::failed(mqi::reason::kOptionNotValidForType);
     out.topic_object = alias.target;
@@ -94,6 +107,7 @@ Outcome resolve_alias(QueueManager& manager, const AliasSettings& alias, bool ta
       break;
   }
   out.queue = base->queue;
+  resolve_queue_cap(out);
   return Outcome::ok();
 }
 
@@ -190,6 +204,13 @@ Outcome make_manager_put(QueueManager& manager, const Resolved& to, MessageRef m
   if (to.queue == nullptr) return Outcome::failed(mqi::reason::kUnknownObjectName);
   if (to.object != nullptr && to.object->inhibits_put.load()) {
     return Outcome::failed(mqi::reason::kPutInhibited);
+  }
+  if (to.expiry_cap >= 0) {
+    int64_t latest_ms = manager.now_gmt_micros() / 1000 + int64_t{to.expiry_cap} * 100;
+    if (message->expires_gmt_ms == 0 || message->expires_gmt_ms > latest_ms) {
+      message->expires_gmt_ms = latest_ms;
+      message->md.expiry = to.expiry_cap;
+    }
   }
   if (to.is_remote) wrap_for_transmission(manager, to, *message);
   uint64_t bytes = message->body.size();

@@ -19,6 +19,7 @@ struct Resolved {
   std::string topic_object;  // of an alias for a topic
   uint8_t default_priority = 0;
   bool default_persistent = false;
+  int32_t expiry_cap = -1;  // the lowest CAPEXPRY on the way; -1: none
 };
 
 // Blanks and nulls at the end of a name do not count.

@@ -121,7 +121,8 @@ void ObjectAdmin::apply(Definition definition, UnitOfWork* unit) {
   (void)catalogue_.put(std::make_shared<const Definition>(std::move(definition)));
 }
 
-void ObjectAdmin::define(Definition definition, bool is_replace, AdminDone done) {
+void ObjectAdmin::define(Definition definition, bool is_replace, AdminDone done,
+                         const AdminOrigin&) {
   Lock lock(mutex_);
   ObjectFamily family = definition.family();
   objects::DefinitionPtr old = catalogue_.find(family, definition.name());
@@ -152,7 +153,7 @@ void ObjectAdmin::define(Definition definition, bool is_replace, AdminDone done)
 }
 
 void ObjectAdmin::alter(objects::DefinitionPtr seen, Definition changed, bool is_force,
-                        AdminDone done) {
+                        AdminDone done, const AdminOrigin&) {
   Lock lock(mutex_);
   objects::DefinitionPtr current = catalogue_.find(changed.family(), changed.name());
   auto refuse = [&](int32_t reason) {
@@ -180,8 +181,12 @@ void ObjectAdmin::alter(objects::DefinitionPtr seen, Definition changed, bool is
   }
   changed.set_created(current->created_gmt_ms());
   changed.set_altered(manager_.now_gmt_micros() / 1000);
+  bool is_temporary = changed.type() == ObjectType::kQlocal &&
+                      changed.number(objects::Attr::kDeftype) ==
+                          static_cast<int64_t>(objects::QueueDefinitionType::kTempdyn);
   UnitOfWork unit;
   apply(std::move(changed), &unit);
+  if (is_temporary) unit.records.clear();  // a temporary queue is never stored
   commit(std::move(unit), lock, std::move(done));
 }
 
@@ -214,7 +219,7 @@ void ObjectAdmin::erase_queue(const NamedQueueRef& object, UnitOfWork& unit) {
 }
 
 void ObjectAdmin::erase(ObjectFamily family, std::string name, objects::EraseOptions options,
-                        AdminDone done) {
+                        AdminDone done, const AdminOrigin&) {
   Lock lock(mutex_);
   auto refuse = [&](AdminResult result) {
     lock.unlock();

@@ -20,6 +20,12 @@ namespace millstream::queue {
 
 class QueueManager;
 
+// Who changes something, and by what (MQEVO_), for events.
+struct AdminOrigin {
+  std::string user;
+  int32_t origin = 5;  // the queue manager itself
+};
+
 class ObjectAdmin {
  public:
   explicit ObjectAdmin(QueueManager& manager) : manager_(manager) {}
@@ -28,11 +34,12 @@ class ObjectAdmin {
   objects::AuthorityTable& authorities() { return authorities_; }
   objects::ChannelAuthTable& channel_auth() { return channel_auth_; }
 
-  void define(objects::Definition definition, bool is_replace, objects::AdminDone done);
+  void define(objects::Definition definition, bool is_replace, objects::AdminDone done,
+              const AdminOrigin& origin = {});
   void alter(objects::DefinitionPtr seen, objects::Definition changed, bool is_force,
-             objects::AdminDone done);
+             objects::AdminDone done, const AdminOrigin& origin = {});
   void erase(objects::ObjectFamily family, std::string name, objects::EraseOptions options,
-             objects::AdminDone done);
+             objects::AdminDone done, const AdminOrigin& origin = {});
   void clear_queue(const std::string& name, objects::AdminDone done);
   void set_authority(objects::AuthorityRecord record, objects::AdminDone done);
   void erase_authority(const std::string& key, objects::AdminDone done);

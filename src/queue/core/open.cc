@@ -302,6 +302,7 @@ Outcome Connection::create_dynamic(OpenCall& call, Handle& handle, Done done) {
     const QueueSettings& settings = handle.queue->settings();
     handle.default_priority = settings.default_priority;
     handle.default_persistent = settings.default_persistent;
+    handle.expiry_cap = settings.expiry_cap;
     handle.owns_dynamic = settings.dynamic == DynamicKind::kTemporary;
   }
   call.object_name = name;

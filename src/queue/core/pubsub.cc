@@ -126,6 +126,9 @@ Outcome PubSub::apply_subscription(const objects::Definition& definition) {
   s->is_on_request = from.is_on_request;
   s->is_admin = from.origin == objects::SubscriptionType::kAdmin;
   s->priority = from.publish_priority;
+  s->level = from.level;
+  s->is_shared = from.is_shared;
+  s->selection = from.selector;
   erase_subscription(s->name);
   return insert(std::move(s));
 }
@@ -232,52 +235,50 @@ Outcome PubSub::deliver(const Subscription& s, const std::string& topic, const M
   return Outcome::ok();
 }
 
-void PubSub::match(const std::string& topic, const Message& message, uint64_t group, Matched& out,
-                   topic::TopicAttributes& attributes) const {
+void PubSub::match(const std::string& topic, const Message& message, const Publisher& from,
+                   Matched& out, topic::TopicAttributes& attributes) const {
   thread_local std::vector<topic::SubscriptionId> ids;
   ids.clear();
   bool is_persistent = message.is_persistent();
+  int32_t level = -1;
   MessageProperties properties(message, 0);
   std::shared_lock lock(mutex_);
   tree_.match(topic, pubsub_scratch(), ids);
   attributes = tree_.attributes(topic);
   for (topic::SubscriptionId id : ids) {
     const SubscriptionRef& s = subscriptions_.at(id);
+    if (s->level > from.level || s->level < level) continue;
     const RouteRef& route = s->route;
-    if (route == nullptr) {
-      out.queued.push_back(s);
-      continue;
-    }
-    if (route->hides(topic, s->topic)) continue;
-    if (!route->takes_it(is_persistent)) {
-      out.queued.push_back(s);
-      continue;
-    }
+    if (route != nullptr && route->hides(topic, s->topic)) continue;
+    bool is_direct = route != nullptr && route->takes_it(is_persistent);
+    bool is_left_out = is_direct
+                           ? route->sink == nullptr
+                           : s->is_on_request || (from.excludes_own && s->owner == from.connection);
     uint64_t not_from = s->not_from.load(std::memory_order_relaxed);
-    bool is_own = not_from != 0 && not_from == group;
-    if (is_own || route->sink == nullptr) continue;
+    if (is_left_out || (not_from != 0 && not_from == from.group)) continue;
     if (s->selector != nullptr && !s->selector->matches(properties)) continue;
-    s->messages.fetch_add(1, std::memory_order_relaxed);
-    out.direct.push_back(route);
+    if (s->level > level) out = {};
+    level = s->level;
+    if (is_direct) {
+      s->messages.fetch_add(1, std::memory_order_relaxed);
+      out.direct.push_back(route);
+    } else {
+      out.queued.push_back(s);
+    }
   }
 }
 
-Outcome PubSub::publish(const std::string& topic, MessageRef shared, uint64_t publisher,
-                        uint64_t group, bool excludes_own, UnitOfWork& unit, size_t& delivered) {
+Outcome PubSub::publish(const std::string& topic, MessageRef shared, const Publisher& from,
+                        UnitOfWork& unit, size_t& delivered) {
   const Message& message = *shared;
   Matched matched;
   topic::TopicAttributes attributes;
-  match(topic, message, group, matched, attributes);
+  match(topic, message, from, matched, attributes);
   topic::Delivery rule =
       message.is_persistent() ? attributes.persistent_delivery : attributes.non_persistent_delivery;
-  MessageProperties properties(message, 0);
   size_t puts_before = unit.puts.size();
   delivered = matched.direct.size();
   for (const SubscriptionRef& s : matched.queued) {
-    if (s->is_on_request) continue;
-    if (excludes_own && s->owner == publisher) continue;
-    if (s->not_from != 0 && s->not_from == group) continue;
-    if (s->selector != nullptr && !s->selector->matches(properties)) continue;
     Outcome o = deliver(*s, topic, message, false, unit);
     if (o.is_ok()) {
       ++delivered;

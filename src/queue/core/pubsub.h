@@ -32,9 +32,11 @@ struct Subscription {
   std::string user_data;
   std::string user;
   int32_t priority = -3;  // MQPRI_PRIORITY_AS_PUBLISHED
+  int32_t level = 1;      // SUBLEVEL
+  std::string selection;  // the selector's text
   bool is_durable = false;
   bool is_managed = false;
-  mutable bool is_shared = false;  // of those that use it now
+  mutable bool is_shared = false;  // several handles may use it at a time
   bool is_on_request = false;
   bool is_admin = false;
   uint64_t owner = 0;                         // connection of one that is not durable
@@ -76,10 +78,17 @@ class PubSub {
   }
 
   // Adds a put for each subscription to the unit, or hands it to its route. 2502 when a rule of the
-  // topic says that a failed delivery fails the publication (nothing was added then). `publisher`
-  // is the connection, `group` the client that it belongs to (ConnectOptions).
-  Outcome publish(const std::string& topic, MessageRef message, uint64_t publisher, uint64_t group,
-                  bool excludes_own, UnitOfWork& unit, size_t& delivered);
+  // topic says that a failed delivery fails the publication (nothing was added then).
+  // Of the subscriptions that match only those of the highest level up to the publisher's get it:
+  // whoever intercepts passes it on with a lower one.
+  struct Publisher {
+    uint64_t connection = 0;
+    uint64_t group = 0;  // the client that it belongs to (ConnectOptions)
+    bool excludes_own = false;
+    int32_t level = 9;
+  };
+  Outcome publish(const std::string& topic, MessageRef message, const Publisher& from,
+                  UnitOfWork& unit, size_t& delivered);
   // What is retained, to one subscription, by queue or route; returns how many.
   size_t send_retained(const Subscription& subscription, UnitOfWork& unit);
   void retain(const std::string& topic, MessageRef message);
@@ -100,7 +109,8 @@ class PubSub {
     std::vector<SubscriptionRef> queued;
     std::vector<RouteRef> direct;
   };
-  void match(const std::string& topic, const Message& message, uint64_t group, Matched& out,
+  // Those that are to get it.
+  void match(const std::string& topic, const Message& message, const Publisher& from, Matched& out,
              topic::TopicAttributes& attributes) const;
   Outcome insert(std::shared_ptr<Subscription> subscription);
   Outcome deliver(const Subscription& subscription, const std::string& topic,

@@ -115,7 +115,12 @@ Outcome Connection::put(Hobj id, PutCall& call, Done done) {
   if ((handle->options & mqi::oo::kOutput) == 0) {
     return Outcome::failed(mqi::reason::kNotOpenForOutput);
   }
-  return put_to(*handle, call, false, std::move(done));
+  bool is_async = (call.options & mqi::pmo::kAsyncResponse) != 0;
+  if (!is_async) return put_to(*handle, call, false, std::move(done));
+  std::string name = handle->object != nullptr ? handle->object->name : handle->topic;
+  Outcome outcome = put_to(*handle, call, false, watch_async_put(call, name, std::move(done)));
+  if (!outcome.is_pending()) count_async_put(call, name, outcome);
+  return outcome;
 }
 
 Outcome Connection::put1(OpenCall& object, PutCall& call, Done done) {
@@ -221,6 +226,8 @@ Outcome Connection::fill_descriptor(const Handle& handle, PutCall& call, Message
     md.reply_to_queue = "";
     md.reply_to_queue_manager = "";
   }
+  bool is_capped = handle.expiry_cap >= 0 && (md.expiry < 0 || md.expiry > handle.expiry_cap);
+  if (is_capped) md.expiry = handle.expiry_cap;
   out = Message::create();
   out->md = md;
   if (md.expiry > 0) out->expires_gmt_ms = now / 1000 + int64_t{md.expiry} * 100;

@@ -37,6 +37,7 @@ struct QueueSettings {
   std::string process;
   std::string initiation_queue;
   mqi::PropertyControl property_control = mqi::PropertyControl::kCompat;
+  int32_t expiry_cap = -1;  // CAPEXPRY in tenths of seconds; -1: none
   DynamicKind dynamic = DynamicKind::kPredefined;
 };
 
@@ -49,6 +50,7 @@ struct AliasSettings {
   uint8_t default_priority = 0;
   bool default_persistent = false;
   mqi::PropertyControl property_control = mqi::PropertyControl::kCompat;
+  int32_t expiry_cap = -1;
 };
 
 // QREMOTE.
@@ -59,6 +61,7 @@ struct RemoteSettings {
   bool inhibits_put = false;
   uint8_t default_priority = 0;
   bool default_persistent = false;
+  int32_t expiry_cap = -1;
 };
 
 struct ProcessSettings {

@@ -11,6 +11,9 @@ namespace {
 namespace so = mqi::so;
 namespace reason = mqi::reason;
 
+constexpr int32_t kSubscribeOrigin = 6;  // MQEVO_MQSUB
+constexpr int32_t kLevelMax = 9;
+
 std::string subscribe_hex(std::string_view bytes) {
   std::string out;
   base::append_upper_hex(out, bytes);
@@ -27,6 +30,7 @@ Outcome subscribe_check(const SubscribeCall& call) {
   if ((o & (so::kAlter | so::kResume)) == (so::kAlter | so::kResume)) {
     return Outcome::failed(reason::kOptionsError);
   }
+  if (call.level < 0 || call.level > kLevelMax) return Outcome::failed(reason::kSdError);
   bool needs_name = (o & (so::kDurable | so::kAlter | so::kResume)) != 0 || call.is_shared;
   if (needs_name && call.name.empty()) return Outcome::failed(reason::kSubNameError);
   return Outcome::ok();
@@ -55,6 +59,7 @@ Outcome Connection::open_topic(OpenCall& call, Handle& handle) {
   handle.type = mqi::ot::kTopic;
   handle.default_priority = static_cast<uint8_t>(std::max<int>(0, attributes.default_priority));
   handle.default_persistent = attributes.default_persistence == topic::Switch::kYes;
+  handle.expiry_cap = static_cast<int32_t>(std::max<int64_t>(attributes.cap_expiry, -1));
   call.resolved_object_string = handle.topic;
   return Outcome::ok();
 }
@@ -69,9 +74,12 @@ Outcome Connection::publish_to(Handle& handle, PutCall& call, MessageRef message
   bool in_unit = (call.options & mqi::pmo::kSyncpoint) != 0;
   UnitOfWork own;
   size_t delivered = 0;
-  bool excludes_own = (call.options & mqi::pmo::kNotOwnSubs) != 0;
-  Outcome outcome =
-      pubsub.publish(handle.topic, message, id_, publisher(), excludes_own, own, delivered);
+  if (call.publish_level < 0 || call.publish_level > kLevelMax) {
+    return Outcome::failed(reason::kPmoError);
+  }
+  PubSub::Publisher from{id_, publisher(), (call.options & mqi::pmo::kNotOwnSubs) != 0,
+                         call.publish_level};
+  Outcome outcome = pubsub.publish(handle.topic, message, from, own, delivered);
   if (outcome.is_failed()) return outcome;
   if ((call.options & mqi::pmo::kRetain) != 0) own.retained.emplace_back(handle.topic, message);
   bool is_unmatched = delivered == 0 && (call.options & mqi::pmo::kWarnIfNoSubsMatched) != 0;
@@ -139,7 +147,7 @@ Outcome Connection::open_private(const std::string& queue, Hobj& out) {
 Outcome Connection::resume_subscription(const SubscriptionRef& s, SubscribeCall& call) {
   bool in_use = s->users > 0 && !s->is_shared;
   if (s->users == 0) {
-    s->is_shared = call.is_shared;
+    if (s->is_admin) s->is_shared = call.is_shared;
     s->not_from = call.is_no_local ? publisher() : 0;
   }
   if (in_use) return Outcome::failed(reason::kSubscriptionInUse);
@@ -176,8 +184,11 @@ Outcome Connection::subscribe(SubscribeCall& call, Done done) {
   bool may_resume = (call.options & (so::kResume | so::kAlter)) != 0;
   if (existing != nullptr) {
     if (existing->is_shared && call.is_shared) return resume_subscription(existing, call);
-    if (!may_resume) return Outcome::failed(reason::kSubAlreadyExists);
-    return resume_subscription(existing, call);
+    // A subscription is shared or not for good, but one that an administrator made.
+    bool is_another = existing->is_shared != call.is_shared && !existing->is_admin;
+    if (!may_resume || is_another) return Outcome::failed(reason::kSubAlreadyExists);
+    if ((call.options & so::kAlter) == 0) return resume_subscription(existing, call);
+    return alter_subscription(existing, call, std::move(done));
   }
   if (!may_create) return Outcome::failed(reason::kNoSubscription);
   auto s = std::make_shared<Subscription>();
@@ -219,6 +230,8 @@ Outcome Connection::fill_subscription(const SubscribeCall& call, Subscription& s
   s.not_from = call.is_no_local ? publisher() : 0;
   s.is_on_request = (call.options & so::kPublicationsOnRequest) != 0;
   s.priority = call.priority;
+  s.level = call.level;
+  s.selection = call.selection_string;
   s.owner = s.is_durable ? 0 : id_;
   if ((call.options & so::kSetCorrelationId) != 0) s.correlation_id = call.correlation_id;
   if (s.correlation_id.is_null()) manager_.make_message_id(s.correlation_id);
@@ -286,23 +299,79 @@ Outcome Connection::define_subscription(const Subscription& s, const SubscribeCa
   d.set_number(Attr::kSubtype, static_cast<int64_t>(objects::SubscriptionType::kApi));
   if (s.is_on_request) d.set_number(Attr::kReqonly, 1);
   if (s.priority >= 0) d.set_number(Attr::kPubprty, s.priority);
-  struct Answer {
-    bool is_inline = true;
-    Outcome outcome = Outcome::pending();
-  };
-  auto answer = std::make_shared<Answer>();
-  base::Executor* executor = options_.executor;
-  manager_.admin().define(std::move(d), false,
-                          [answer, executor, done = std::move(done)](objects::AdminResult r) {
-                            Outcome outcome = r.ok() ? Outcome::ok() : Outcome::failed(r.reason);
-                            if (answer->is_inline) {
-                              answer->outcome = outcome;
-                            } else if (done) {
-                              executor->post([done, outcome] { done(outcome); });
-                            }
-                          });
-  answer->is_inline = false;
-  return answer->outcome;
+  d.set_number(Attr::kSublevel, s.level);
+  if (s.is_shared) d.set_number(Attr::kShared, 1);
+  return administer(
+      [&](objects::AdminDone defined) {
+        manager_.admin().define(std::move(d), false, std::move(defined),
+                                {options_.user, kSubscribeOrigin});
+      },
+      std::move(done));
+}
+
+// What MQSO_ALTER may change: user data, priority, correlation identifier and the queue that gets
+// the publications. Whoever uses it has to end first.
+Outcome Connection::alter_subscription(const SubscriptionRef& s, SubscribeCall& call, Done done) {
+  using objects::Attr;
+  if (s->users > 0) return Outcome::failed(reason::kSubscriptionInUse);
+  if (Outcome o = check_alter(*s, call); !o.is_ok()) return o;
+  objects::DefinitionPtr seen =
+      manager_.admin().catalogue().find(objects::ObjectFamily::kSubscription, s->name);
+  if (seen == nullptr) return Outcome::failed(reason::kNoSubscription);
+  objects::Definition changed = *seen;
+  changed.set_text(Attr::kUserdata, call.user_data);
+  changed.set_number(Attr::kPubprty, call.priority);
+  if ((call.options & so::kSetCorrelationId) != 0) {
+    changed.set_text(Attr::kDestcorl, subscribe_hex(call.correlation_id.view()));
+  }
+  Hobj managed = kNoObject;
+  if (s->is_managed) {
+    NamedQueueRef queue = manager_.objects().find(s->destination);
+    if (queue == nullptr) return Outcome::failed(reason::kQDeleted);
+    if (Outcome o = open_managed(queue, managed); o.is_failed()) return o;
+    call.destination = managed;
+  } else {
+    HandleRef destination = find_handle(call.destination);
+    if (destination == nullptr || destination->queue == nullptr || destination->is_remote) {
+      return Outcome::failed(reason::kHobjError);
+    }
+    changed.set_text(Attr::kDest, destination->queue->name());
+  }
+  Outcome outcome = administer(
+      [&](objects::AdminDone altered) {
+        manager_.admin().alter(std::move(seen), std::move(changed), false, std::move(altered),
+                               {options_.user, kSubscribeOrigin});
+      },
+      std::move(done));
+  if (outcome.is_failed()) {
+    if (managed != kNoObject) (void)close(managed);
+    return outcome;
+  }
+  SubscriptionRef altered = manager_.pubsub().find(call.name);
+  if (altered == nullptr) return outcome;  // deleted meanwhile: the handle is of nothing
+  call.correlation_id = altered->correlation_id;
+  (void)add_subscription_handle(altered, call);
+  return outcome;
+}
+
+// What it may not change has to be as it is, or not said.
+Outcome Connection::check_alter(const Subscription& s, const SubscribeCall& call) const {
+  if (!call.object_name.empty() || !call.object_string.empty()) {
+    std::string topic;
+    Outcome o = manager_.pubsub().full_topic(call.object_name, call.object_string, topic);
+    if (!o.is_ok() || topic != s.topic) return Outcome::failed(reason::kTopicNotAlterable);
+  }
+  if (((call.options & so::kDurable) != 0) != s.is_durable) {
+    return Outcome::failed(reason::kDurabilityNotAlterable);
+  }
+  if (((call.options & so::kManaged) != 0) != s.is_managed) {
+    return Outcome::failed(reason::kDestClassNotAlterable);
+  }
+  std::string_view selection = trim_name(call.selection_string);
+  if (!selection.empty() && selection != trim_name(s.selection)) {
+    return Outcome::failed(reason::kSelectorNotAlterable);
+  }
+  return call.level == s.level ? Outcome::ok() : Outcome::failed(reason::kSublevelNotAlterable);
 }
 
 Outcome Connection::request_retained(Hobj id, int32_t& count, Done done) {

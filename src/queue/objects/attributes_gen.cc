@@ -107,7 +107,7 @@ constexpr AttributeSpec kQlocal[] = {
     {Attr::kAcctq, "ACCTQ", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, -3, "", kTable0, {}, "", {}, 0, "Whether accounting data is collected."},
     {Attr::kBoqname, "BOQNAME", "", "", AttributeKind::kName, Support::kEffective, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "Where messages go that were backed out BOTHRESH times."},
     {Attr::kBothresh, "BOTHRESH", "", "", AttributeKind::kNumber, Support::kEffective, 0, 0, 999999999, 0, "", {}, {}, "", {}, 0, "How often a message may be backed out; 0 leaves it to the reader."},
-    {Attr::kCapexpry, "CAPEXPRY", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 999999999, -1, "", kTable1, {}, "", {}, 0, "The longest expiry that a message keeps, in tenths of a second."},
+    {Attr::kCapexpry, "CAPEXPRY", "", "", AttributeKind::kNumber, Support::kEffective, 0, 1, 999999999, -1, "", kTable1, {}, "", {}, 0, "The longest expiry that a message keeps, in tenths of a second."},
     {Attr::kClusnl, "CLUSNL", "", "", AttributeKind::kName, Support::kKept, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "Namelist of the clusters that know the queue."},
     {Attr::kCluster, "CLUSTER", "", "", AttributeKind::kName, Support::kKept, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "The cluster that knows the queue."},
     {Attr::kClchname, "CLCHNAME", "", "", AttributeKind::kText, Support::kKept, 0, 0, 20, 0, "", {}, {}, "", {}, 0, "Cluster-sender channels that use the queue as transmission queue."},
@@ -160,7 +160,7 @@ constexpr AttributeSpec kQlocal[] = {
     {Attr::kUsage, "USAGE", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable22, {}, "", {}, 0, "A transmission queue holds messages for another queue manager."},
 };
 constexpr AttributeSpec kQalias[] = {
-    {Attr::kCapexpry, "CAPEXPRY", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 999999999, -1, "", kTable1, {}, "", {}, 0, "The longest expiry that a message keeps, in tenths of a second."},
+    {Attr::kCapexpry, "CAPEXPRY", "", "", AttributeKind::kNumber, Support::kEffective, 0, 1, 999999999, -1, "", kTable1, {}, "", {}, 0, "The longest expiry that a message keeps, in tenths of a second."},
     {Attr::kClusnl, "CLUSNL", "", "", AttributeKind::kName, Support::kKept, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "Namelist of the clusters that know the queue."},
     {Attr::kCluster, "CLUSTER", "", "", AttributeKind::kName, Support::kKept, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "The cluster that knows the queue."},
     {Attr::kClwlprty, "CLWLPRTY", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 9, 0, "", {}, {}, "", {}, 0, "Priority in the choice of a cluster queue."},
@@ -182,7 +182,7 @@ constexpr AttributeSpec kQalias[] = {
     {Attr::kTargtype, "TARGTYPE", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 1, "", kTable23, {}, "", {}, 0, "What TARGET names."},
 };
 constexpr AttributeSpec kQremote[] = {
-    {Attr::kCapexpry, "CAPEXPRY", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 999999999, -1, "", kTable1, {}, "", {}, 0, "The longest expiry that a message keeps, in tenths of a second."},
+    {Attr::kCapexpry, "CAPEXPRY", "", "", AttributeKind::kNumber, Support::kEffective, 0, 1, 999999999, -1, "", kTable1, {}, "", {}, 0, "The longest expiry that a message keeps, in tenths of a second."},
     {Attr::kClusnl, "CLUSNL", "", "", AttributeKind::kName, Support::kKept, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "Namelist of the clusters that know the queue."},
     {Attr::kCluster, "CLUSTER", "", "", AttributeKind::kName, Support::kKept, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "The cluster that knows the queue."},
     {Attr::kClwlprty, "CLWLPRTY", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 9, 0, "", {}, {}, "", {}, 0, "Priority in the choice of a cluster queue."},
@@ -205,7 +205,7 @@ constexpr AttributeSpec kQmodel[] = {
     {Attr::kAcctq, "ACCTQ", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, -3, "", kTable0, {}, "", {}, 0, "Whether accounting data is collected."},
     {Attr::kBoqname, "BOQNAME", "", "", AttributeKind::kName, Support::kEffective, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "Where messages go that were backed out BOTHRESH times."},
     {Attr::kBothresh, "BOTHRESH", "", "", AttributeKind::kNumber, Support::kEffective, 0, 0, 999999999, 0, "", {}, {}, "", {}, 0, "How often a message may be backed out; 0 leaves it to the reader."},
-    {Attr::kCapexpry, "CAPEXPRY", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 999999999, -1, "", kTable1, {}, "", {}, 0, "The longest expiry that a message keeps, in tenths of a second."},
+    {Attr::kCapexpry, "CAPEXPRY", "", "", AttributeKind::kNumber, Support::kEffective, 0, 1, 999999999, -1, "", kTable1, {}, "", {}, 0, "The longest expiry that a message keeps, in tenths of a second."},
     {Attr::kCustom, "CUSTOM", "", "", AttributeKind::kText, Support::kKept, 0, 0, 128, 0, "", {}, {}, "", {}, 0, "Attributes without a name of their own."},
     {Attr::kDefprty, "DEFPRTY", "", "", AttributeKind::kNumber, Support::kEffective, 0, 0, 9, 0, "", {}, {}, "", {}, 0, "Priority of messages that are put with the queue's."},
     {Attr::kDefpsist, "DEFPSIST", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable4, {}, "", {}, 0, "Persistence of messages that are put with the queue's."},
@@ -261,7 +261,7 @@ constexpr AttributeSpec kNamelist[] = {
     {Attr::kDescr, "DESCR", "", "", AttributeKind::kText, Support::kKept, 0, 0, 64, 0, "", {}, {}, "", {}, 0, "Description."},
 };
 constexpr AttributeSpec kTopic[] = {
-    {Attr::kCapexpry, "CAPEXPRY", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 999999999, -2, "", kTable25, {}, "", {}, 0, "The longest expiry that a publication keeps, in tenths of a second."},
+    {Attr::kCapexpry, "CAPEXPRY", "", "", AttributeKind::kNumber, Support::kEffective, 0, 1, 999999999, -2, "", kTable25, {}, "", {}, 0, "The longest expiry that a publication keeps, in tenths of a second."},
     {Attr::kClroute, "CLROUTE", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable26, {}, "", {}, 0, "How publications travel in a cluster."},
     {Attr::kCluster, "CLUSTER", "", "", AttributeKind::kName, Support::kKept, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "The cluster that knows the topic."},
     {Attr::kComminfo, "COMMINFO", "", "", AttributeKind::kName, Support::kKept, 0, 0, 48, 0, "SYSTEM.DEFAULT.COMMINFO.MULTICAST", {}, {}, "", {}, 0, "Settings of multicast."},
@@ -299,7 +299,8 @@ constexpr AttributeSpec kSub[] = {
     {Attr::kReqonly, "REQONLY", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable4, {}, "", {}, 0, "Whether publications come only when requested."},
     {Attr::kSelector, "SELECTOR", "", "", AttributeKind::kText, Support::kEffective, kDefineOnly, 0, 10240, 0, "", {}, {}, "", {}, 0, "Which messages are wanted."},
     {Attr::kSeltype, "SELTYPE", "", "", AttributeKind::kEnum, Support::kKept, kReadOnly, 0, 0, 0, "", kTable44, {}, "", {}, 0, "Kind of selector."},
-    {Attr::kSublevel, "SUBLEVEL", "", "", AttributeKind::kNumber, Support::kKept, kDefineOnly, 0, 9, 1, "", {}, {}, "", {}, 0, "Level of interception."},
+    {Attr::kShared, "SHARED", "", "", AttributeKind::kEnum, Support::kEffective, kReadOnly | kHidden, 0, 0, 0, "", kTable4, {}, "", {}, 0, "Whether several consumers may use it at a time, as JMS 2 has it."},
+    {Attr::kSublevel, "SUBLEVEL", "", "", AttributeKind::kNumber, Support::kEffective, kDefineOnly, 0, 9, 1, "", {}, {}, "", {}, 0, "Level of interception."},
     {Attr::kSubscope, "SUBSCOPE", "", "", AttributeKind::kEnum, Support::kKept, kDefineOnly, 0, 0, 0, "", kTable45, {}, "", {}, 0, "How far the subscription goes."},
     {Attr::kSubtype, "SUBTYPE", "", "", AttributeKind::kEnum, Support::kEffective, kReadOnly, 0, 0, 2, "", kTable46, {}, "", {}, 0, "Who made it."},
     {Attr::kSubuser, "SUBUSER", "", "", AttributeKind::kText, Support::kEffective, 0, 0, 12, 0, "", {}, {}, "", {}, 0, "Whose authority is checked; the maker's when blank."},
@@ -1100,6 +1101,7 @@ constexpr std::string_view kKeywords[] = {
     "SERVTYPE",
     "SHARE",
     "SHARECNV",
+    "SHARED",
     "SHORTRTY",
     "SHORTTMR",
     "SHORTUSR",
@@ -1268,6 +1270,7 @@ SubscriptionAttributes read_subscription_attributes(const Definition& d) {
   a.publish_priority = static_cast<int32_t>(d.number(Attr::kPubprty));
   a.is_on_request = d.number(Attr::kReqonly) != 0;
   a.selector = d.text(Attr::kSelector);
+  a.is_shared = d.number(Attr::kShared) != 0;
   a.level = static_cast<int32_t>(d.number(Attr::kSublevel));
   a.scope = static_cast<SubscriptionScope>(d.number(Attr::kSubscope));
   a.origin = static_cast<SubscriptionType>(d.number(Attr::kSubtype));

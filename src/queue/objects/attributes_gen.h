@@ -228,6 +228,7 @@ enum class Attr : uint16_t {
   kServtype,
   kShare,
   kSharecnv,
+  kShared,
   kShortrty,
   kShorttmr,
   kShortusr,
@@ -293,7 +294,7 @@ enum class Attr : uint16_t {
   kXmitq,
   kXrcap,
 };
-constexpr uint16_t kAttrCount = 280;
+constexpr uint16_t kAttrCount = 281;
 
 enum class InputDefault : int32_t { kShared = 2, kExcl = 4 };
 enum class DeliverySequence : int32_t { kPriority = 0, kFifo = 1 };
@@ -426,6 +427,7 @@ struct SubscriptionAttributes {
   int32_t publish_priority = 0;  // PUBPRTY: Priority of the publications.
   bool is_on_request = false;  // REQONLY: Whether publications come only when requested.
   std::string selector;  // SELECTOR: Which messages are wanted.
+  bool is_shared = false;  // SHARED: Whether several consumers may use it at a time, as JMS 2 has it.
   int32_t level = 0;  // SUBLEVEL: Level of interception.
   SubscriptionScope scope{};  // SUBSCOPE: How far the subscription goes.
   SubscriptionType origin{};  // SUBTYPE: Who made it.
