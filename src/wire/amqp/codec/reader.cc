@@ -222,6 +222,19 @@ FixedType fixed_type(uint8_t c) {
 }
 }  // namespace
 
+bool Reader::read_variable(uint8_t c, Value& value) {
+  value.type = (c & 0xf) == 0 ? Type::kBinary : (c & 0xf) == 1 ? Type::kString : Type::kSymbol;
+  bool is_wide = (c & 0x10) != 0;
+  uint8_t small = 0;
+  uint32_t size = 0;
+  if (is_wide ? !take_int(size) : !take_int(small)) return false;
+  if (!is_wide) size = small;
+  const char* at = nullptr;
+  if (!take(size, at)) return false;
+  value.bytes = {at, size};
+  return true;
+}
+
 bool Reader::read_content(uint8_t c, Value& value) {
   value = Value();
   const char* at = nullptr;
@@ -279,16 +292,8 @@ bool Reader::read_content(uint8_t c, Value& value) {
     case code::kSymbol8:
     case code::kBinary32:
     case code::kString32:
-    case code::kSymbol32: {
-      value.type = (c & 0xf) == 0 ? Type::kBinary : (c & 0xf) == 1 ? Type::kString : Type::kSymbol;
-      uint8_t small = 0;
-      uint32_t size = 0;
-      if ((c & 0x10) != 0 ? !take_int(size) : !take_int(small)) return false;
-      if ((c & 0x10) == 0) size = small;
-      if (!take(size, at)) return false;
-      value.bytes = {at, size};
-      return true;
-    }
+    case code::kSymbol32:
+      return read_variable(c, value);
     case code::kList8:
     case code::kMap8:
     case code::kList32:

@@ -59,6 +59,7 @@ class Reader {
   bool skip_described(int depth);
   bool skip_content(uint8_t code);
   bool read_content(uint8_t code, Value& value);
+  bool read_variable(uint8_t code, Value& value);
   bool read_compound(Value& value, bool is_wide);
   bool read_array(Value& value, bool is_wide);
   bool open_compound(uint8_t small, uint8_t large, Reader& elements, uint32_t& count);

@@ -283,6 +283,9 @@ TEST_CASE("amqp engine: mistakes of a peer, each with its condition") {
     peer.give(frame_with(5, Attach{.name = "l", .handle = 8, .initial_delivery_count = 0}));
     CHECK(peer.said() == "detach amqp:link:stolen");
   }
+}
+
+TEST_CASE("amqp engine: mistakes of a peer on its links, each with its condition") {
   SUBCASE("a transfer without credit") {
     ByHand peer({}, 0);
     peer.give(frame_with(5, peer.transfer(0), "x"));

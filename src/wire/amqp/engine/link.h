@@ -104,6 +104,8 @@ class Link {
   // What is not sent yet of a delivery that nobody wants any more is left out.
   void abort_sending();
   bool wants_drain() const { return is_drain_; }
+  // Of the peer's last flow that named the link: an encoded map, empty when it had none.
+  const std::string& flow_properties() const { return flow_properties_; }
   // There is no more: the credit is used up.
   void drained();
   uint64_t peer_message_bytes_max() const { return peer_message_bytes_max_; }
@@ -154,6 +156,7 @@ class Link {
   uint32_t delivery_count_ = 0;
   uint32_t credit_ = 0;
   uint32_t available_ = 0;
+  std::string flow_properties_;
   uint64_t message_bytes_max_ = 0;       // ours; 0: none
   uint64_t peer_message_bytes_max_ = 0;  // 0: none
 

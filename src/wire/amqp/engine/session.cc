@@ -248,6 +248,7 @@ void Session::on_link_flow(Link& link, const Flow& flow) {
           static_cast<int32_t>(credit) < 0 && *flow.link_credit < 0x80000000u ? 0 : credit;
     }
     link.is_drain_ = flow.drain;
+    link.flow_properties_.assign(flow.properties);
     if (flow.echo) link.send_flow(false);
     if (link.handler_ != nullptr) link.handler_->on_credit(link);
     return;
