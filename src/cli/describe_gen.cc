@@ -1585,7 +1585,7 @@ constexpr Topic kTopics[] = {
     {"error", "MS2000", "Cannot listen on {0}:{1}: {2}.",
      "Cannot listen on {0}:{1}: {2}.\n"
      "\n"
-     "Error, found while loading. Another process has the port, or this user may not open it. Choose another one with --http-port.\n"},
+     "Error, found while loading. Another process has the port, or this user may not open it. Choose another one with the option of the port: --http-port, --admin-port, --amqp-port and so on.\n"},
     {"error", "MS2001", "No application could be started.",
      "No application could be started.\n"
      "\n"
@@ -1722,10 +1722,30 @@ constexpr Topic kTopics[] = {
      "A queue manager cannot keep its promises any more, and the server ends at once: {0}\n"
      "\n"
      "Error, a line of the log. Nothing that was acknowledged is lost. Repair what the error names (a disk, its space or its rights) and start the server again; it recovers by itself.\n"},
+    {"error", "MS2042", "No {0} clients: cannot listen on {1}:{2}: {3}.",
+     "No {0} clients: cannot listen on {1}:{2}: {3}.\n"
+     "\n"
+     "Warning, found while loading. Another server has the port, most often. Choose another one with --amqp-port, --mqtt-port, --stomp-port and their twins for TLS; 0 opens none.\n"},
+    {"error", "MS2043", "{0} with TLS needs a key and a certificate, and none are configured.",
+     "{0} with TLS needs a key and a certificate, and none are configured.\n"
+     "\n"
+     "Error, found while loading. Give --queue-keystore FILE, or KeystoreFile below Millstream/Messaging in server.conf.yaml.\n"},
+    {"error", "MS2044", "--{0}-port asks for a protocol that this build does not speak.",
+     "--{0}-port asks for a protocol that this build does not speak.\n"
+     "\n"
+     "Error, found while loading. Leave the option out.\n"},
+    {"error", "MS2045", "Channel {0}, which was started before, is not started again: {1}.",
+     "Channel {0}, which was started before, is not started again: {1}.\n"
+     "\n"
+     "Error, found while loading. Correct it and say START CHANNEL, or STOP CHANNEL to have it forgotten.\n"},
     {"error", "MS2046", "The options of a get say more than one thing about message properties: {0}.",
      "The options of a get say more than one thing about message properties: {0}.\n"
      "\n"
      "Error, RecoverableException. Give at most one of the MQGMO_PROPERTIES options.\n"},
+    {"error", "MS2047", "Queue manager {0} listens on {1}, channel {2}.",
+     "Queue manager {0} listens on {1}, channel {2}.\n"
+     "\n"
+     "Info, a line of the log. Nothing to do.\n"},
     {"error", "MS2100", "No connection to data source '{0}' became free within {1} seconds: all {2} are in use.",
      "No connection to data source '{0}' became free within {1} seconds: all {2} are in use.\n"
      "\n"
@@ -2078,6 +2098,38 @@ constexpr Topic kTopics[] = {
      "There is no test project in '{0}'.\n"
      "\n"
      "Error, found while loading. A test project has a file testproject.descriptor.\n"},
+    {"error", "MS2800", "'{0}' is no URL of an AMQP broker: {1}.",
+     "'{0}' is no URL of an AMQP broker: {1}.\n"
+     "\n"
+     "Error, found while loading. It is amqp://USER@HOST:PORT, or amqps:// for TLS; user and port may be left out.\n"},
+    {"error", "MS2801", "The connection to {0} has ended: {1}.",
+     "The connection to {0} has ended: {1}.\n"
+     "\n"
+     "Error, SocketException. Look into the log of the broker. What was not acknowledged may or may not have arrived.\n"},
+    {"error", "MS2802", "{0} does not speak AMQP 1.0 with SASL: {1}.",
+     "{0} does not speak AMQP 1.0 with SASL: {1}.\n"
+     "\n"
+     "Error, SocketException. Check the port, and that the broker has its AMQP 1.0 support switched on. A port for TLS needs amqps://.\n"},
+    {"error", "MS2803", "{0} did not let {1} in: {2}.",
+     "{0} did not let {1} in: {2}.\n"
+     "\n"
+     "Error, SecurityException. Check user and password, and which mechanisms of SASL the broker allows.\n"},
+    {"error", "MS2804", "The broker refuses '{0}': {1}.",
+     "The broker refuses '{0}': {1}.\n"
+     "\n"
+     "Error, RecoverableException. Check the address, and that the user may use it.\n"},
+    {"error", "MS2805", "The broker has no transactions: {0}.",
+     "The broker has no transactions: {0}.\n"
+     "\n"
+     "Error, RecoverableException. What is asked for needs a transaction of AMQP 1.0, which this broker does not offer.\n"},
+    {"error", "MS2806", "The transaction has failed: {0}.",
+     "The transaction has failed: {0}.\n"
+     "\n"
+     "Error, RecoverableException. Nothing of it has taken effect.\n"},
+    {"error", "MS2807", "The broker did not answer in time: {0}.",
+     "The broker did not answer in time: {0}.\n"
+     "\n"
+     "Error, SocketTimeoutException. Check the broker, or that the other side has room for more messages.\n"},
     {"error", "MS2990", "The topic tree has reached its limit of {0} {1}.",
      "The topic tree has reached its limit of {0} {1}.\n"
      "\n"

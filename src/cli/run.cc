@@ -10,6 +10,7 @@
 #include "io/file.h"
 #include "server/errors_gen.h"
 #include "server/server.h"
+#include "server/wire_protocols.h"
 
 namespace millstream::cli {
 namespace {
@@ -26,6 +27,22 @@ int admin_port_of(std::string_view text) {
   return is_port && port <= 65535 ? port : kBadPort;
 }
 
+// Ports of messaging clients and their twins for TLS: "amqp", "amqps".
+std::vector<std::string> client_port_names() {
+  std::vector<std::string> names;
+  for (std::string_view protocol : server::kWireProtocolNames) {
+    names.emplace_back(protocol);
+    names.push_back(std::string(protocol) + "s");
+  }
+  return names;
+}
+
+int client_port_of(std::string_view text) {
+  if (text == "free") return server::kAnyWirePort;
+  const int port = admin_port_of(text);
+  return port == server::kNoAdminPort ? server::kNoWirePort : port;
+}
+
 server::ServerOptions options_of(const base::ParsedFlags& flags) {
   server::ServerOptions options;
   for (const std::string& path : flags.arguments()) {
@@ -33,6 +50,12 @@ server::ServerOptions options_of(const base::ParsedFlags& flags) {
     if (!server::is_mqsc_file(path)) options.deployment.paths.push_back(path);
   }
   options.queue_manager = flags.text("qmgr");
+  for (const std::string& name : client_port_names()) {
+    if (flags.has(name + "-port")) {
+      options.wire.ports[name] = client_port_of(flags.text(name + "-port"));
+    }
+  }
+  options.wire.keystore = flags.text("queue-keystore");
   options.is_buffered = flags.is_on("buffered");
   options.is_dev = flags.is_on("dev");
   options.deployment.work_folder = flags.text("work-dir");
@@ -149,8 +172,38 @@ std::vector<base::FlagSpec> listening_flags() {
                    "speaks HTTPS."}};
 }
 
+std::vector<base::FlagSpec> client_port_flags() {
+  return {{.name = "amqp-port",
+           .value_name = "PORT",
+           .help = "Port of AMQP 1.0 clients of the default queue manager; 0 opens none, free "
+                   "takes a free one. Default: that of server.conf.yaml, else 5672."},
+          {.name = "amqps-port",
+           .value_name = "PORT",
+           .help = "The same with TLS. Default: that of server.conf.yaml, else 5671 when there is "
+                   "a key store."},
+          {.name = "mqtt-port",
+           .value_name = "PORT",
+           .help = "Port of MQTT clients, likewise. Default: that of server.conf.yaml, else 1883."},
+          {.name = "mqtts-port",
+           .value_name = "PORT",
+           .help = "The same with TLS. Default: that of server.conf.yaml, else 8883 when there is "
+                   "a key store."},
+          {.name = "stomp-port",
+           .value_name = "PORT",
+           .help = "Port of STOMP clients, likewise. Default: that of server.conf.yaml, else "
+                   "61613."},
+          {.name = "stomps-port",
+           .value_name = "PORT",
+           .help = "The same with TLS. Default: that of server.conf.yaml, else 61614 when there is "
+                   "a key store."},
+          {.name = "queue-keystore",
+           .value_name = "FILE",
+           .help = "PEM or PKCS#12 file with the key and certificate of these ports for TLS."}};
+}
+
 std::vector<base::FlagSpec> run_flags() {
   std::vector<base::FlagSpec> flags = listening_flags();
+  for (base::FlagSpec& flag : client_port_flags()) flags.push_back(std::move(flag));
   const base::FlagSpec others[] = {
       {.name = "qmgr",
        .value_name = "NAME",
@@ -253,6 +306,12 @@ int run_run(const base::ParsedFlags& flags) {
                  std::string(flags.text("admin-port")).c_str());
     return 2;
   }
+  for (const auto& [name, port] : options.wire.ports) {
+    if (port != kBadPort) continue;
+    std::fprintf(stderr, "--%s-port is '%s'; it must be a number from 0 to 65535, or free.\n",
+                 name.c_str(), std::string(flags.text(name + "-port")).c_str());
+    return 2;
+  }
   const int64_t start_ns = base::system_clock().monotonic_ns();
   sigset_t signals = block_signals();
   base::log_event(
@@ -278,6 +337,9 @@ int run_run(const base::ParsedFlags& flags) {
     }
   }
   print_flows(server);
+  for (const auto& port : server.client_ports()) {
+    std::printf("  %s  %s\n", port.url.c_str(), port.channel.c_str());
+  }
   if (server.admin()) std::printf("  administration  %s\n", server.admin()->url().c_str());
   const double ms =
       static_cast<double>(base::system_clock().monotonic_ns() - start_ns) / 1'000'000.0;

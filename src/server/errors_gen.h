@@ -21,6 +21,14 @@ inline constexpr base::ErrorCode kUnknownSetting{"MS2005", 2005, base::Exception
     "There is no setting {0}; it does nothing."};
 inline constexpr base::ErrorCode kAdminPortTaken{"MS2006", 2006, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
     "No administration: cannot listen on {0}:{1}: {2}."};
+inline constexpr base::ErrorCode kWirePortTaken{"MS2042", 2042, base::ExceptionKind::kConfiguration, base::Severity::kWarning,
+    "No {0} clients: cannot listen on {1}:{2}: {3}."};
+inline constexpr base::ErrorCode kNoWireKeystore{"MS2043", 2043, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "{0} with TLS needs a key and a certificate, and none are configured."};
+inline constexpr base::ErrorCode kWireProtocolMissing{"MS2044", 2044, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "--{0}-port asks for a protocol that this build does not speak."};
+inline constexpr base::ErrorCode kChannelNotStarted{"MS2045", 2045, base::ExceptionKind::kConfiguration, base::Severity::kError,
+    "Channel {0}, which was started before, is not started again: {1}."};
 inline constexpr base::ErrorCode kAdminUnprotected{"MS2007", 2007, base::ExceptionKind::kConfiguration, base::Severity::kError,
     "The admin port is not opened on {0}, which other machines reach: {1}. Set basicAuth: true and sslCertificate below RestAdminListener, or its host to 127.0.0.1."};
 inline constexpr base::ErrorCode kAdminUnsupported{"MS2024", 2024, base::ExceptionKind::kConfiguration, base::Severity::kError,

@@ -202,6 +202,11 @@ void finish_https_conf(const std::string& work_folder, HttpsConf& conf) {
   }
 }
 
+void apply_tls_connector(const std::string& file, const YamlNode& node, const std::string& path,
+                         HttpsConf& conf, base::Diagnostics& diagnostics) {
+  apply_connector({file, &node, path, diagnostics}, conf);
+}
+
 void apply_https_connector(const std::string& file, const YamlNode& node, const std::string& path,
                            const std::string& work_folder, HttpsConf& conf,
                            base::Diagnostics& diagnostics) {

@@ -36,6 +36,9 @@ void apply_https_conf(const std::string& file, const format::YamlNode& root, Htt
 // After all files: passwords by name, file names below `work_folder`, stores that HTTPSConnector
 // leaves to the JVM resource manager.
 void finish_https_conf(const std::string& work_folder, HttpsConf& conf);
+// The keys of an HTTPSConnector in a section of another name, before finish_https_conf().
+void apply_tls_connector(const std::string& file, const format::YamlNode& section,
+                         const std::string& path, HttpsConf& conf, base::Diagnostics& diagnostics);
 // An HTTPSConnector section by itself, which messages call `path`, over finished settings. A store
 // that it names is taken with its password, not with that of the one before.
 void apply_https_connector(const std::string& file, const format::YamlNode& section,

@@ -1,6 +1,6 @@
 #include "server/https_port.h"
 
-#include "server/errors_gen.h"
+#include "server/port_error.h"
 
 namespace millstream::server {
 
@@ -55,13 +55,7 @@ Status HttpsPort::start(http::Server& server, const std::string& default_address
 Status HttpsPort::open() {
   if (is_open_) return {};
   Result<int> port = server_->listen(address_, wanted_port_, {tls_, true});
-  if (!port.ok()) {
-    const std::string text = port.error().innermost().text;
-    const size_t reason = text.rfind(": ");
-    std::string why = reason == std::string::npos ? text : text.substr(reason + 2);
-    if (why.ends_with('.')) why.pop_back();
-    return base::make_error(errors::kPortInUse, {address_, wanted_port_, why});
-  }
+  if (!port.ok()) return port_in_use(address_, wanted_port_, port.error());
   is_open_ = true;
   listener_->set_secure_port(port.value());
   return {};

@@ -110,9 +110,11 @@ Status QueueManagers::open(const std::string& name) {
                           options_.is_buffered ? io::DiskWay::kBuffered : io::DiskWay::kDirect));
   queue::QueueManagerOptions manager;
   manager.settings.name = name;
+  manager.settings.creates_unknown_queues = options_.is_dev;
   manager.executor = executors_.front().get();
   manager.random = &base::system_random();
   manager.on_failure = options_.on_failure;
+  if (options_.channels) manager.channels = options_.channels(name);
   hosted->overflow = std::make_unique<queue::Overflow>(*hosted->disk);
   manager.overflow = hosted->overflow.get();
   manager.workers = &workers_;

@@ -13,6 +13,7 @@
 #include "server/activity_conf.h"
 #include "server/admin_routes.h"
 #include "server/errors_gen.h"
+#include "server/port_error.h"
 #include "server/queue_metrics.h"
 #include "sql/data_source.h"
 
@@ -32,16 +33,6 @@ void raise_descriptor_limit() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-// Why a port could not be opened. The layers below say the address again, each; only the reason is
-// new.
-std::string reason_of(const base::Error& error) {
-  const std::string text = error.innermost().text;
-  const size_t reason = text.rfind(": ");
-  std::string why = reason == std::string::npos ? text : text.substr(reason + 2);
-  if (why.ends_with('.')) why.pop_back();
-  return why;
 }
 
 // A work directory that is named and not there yet is made, as `millstream create-workdir` does.
@@ -71,6 +62,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
   MS_TRY(server->listen(options));
   server->flow_services_.attach(*server->reactors_);
   server->host_->accept_changes(*server->reactors_);
+  MS_TRY(server->listen_for_clients(options, diagnostics));
   MS_TRY(server->listen_for_admin(options, diagnostics));
   return server;
 }
@@ -168,6 +160,7 @@ Status Server::observe_flows(const ServerOptions& options, const ServerConf& con
   hub_.metrics().add([this](base::MetricWriter& writer) {
     collect_http_metrics(writer);
     if (queue_managers_) collect_queue_metrics(*queue_managers_, writer);
+    if (wire_) wire_->collect_metrics(writer);
   });
   return hub_.configure(std::move(hub));
 }
@@ -211,6 +204,7 @@ Status Server::start_reactors(const ServerOptions& options) {
 
 // Before a port is open: whoever can ask finds the queues that the scripts define.
 Status Server::start_queue_managers(const ServerOptions& options) {
+  wire_ = std::make_unique<WireServer>();
   queue_managers_ = std::make_unique<QueueManagers>();
   if (options.hooks) return {};  // flow tests have none
   const std::vector<MqscFile> scripts = MS_TRY(find_mqsc_files(options.script_paths));
@@ -226,10 +220,12 @@ Status Server::start_queue_managers(const ServerOptions& options) {
     managers.default_name = options.queue_manager;
     who = "--qmgr";
   }
+  if (who.empty()) who = wire_->who_needs_manager(options.wire, host_->conf().wire);
   managers.is_default_wanted = !who.empty();
   managers.is_buffered = options.is_buffered;
   managers.is_dev = options.is_dev;
   managers.needs_users = host_->conf().admin.needs_login;
+  managers.channels = [this](const std::string& name) { return &wire_->channels_of(name); };
   managers.on_failure = [](const base::Error& error) {
     base::log_event(base::LogLevel::kError, "MS2041E",
                     "A queue manager cannot keep its promises any more, and the server ends at "
@@ -256,13 +252,21 @@ Status Server::listen(const ServerOptions& options) {
                                ? configured
                                : options.host;
   Result<int> port = http_->listen(host, port_);
-  if (!port.ok()) {
-    return base::make_error(errors::kPortInUse, {host, port_, reason_of(port.error())});
-  }
+  if (!port.ok()) return port_in_use(host, port_, port.error());
   port_ = port.value();
   listener_.set_port(port_);
   if (options.hooks) return {};
   return https_.start(*http_, host);
+}
+
+Status Server::listen_for_clients(const ServerOptions& options, base::Diagnostics& diagnostics) {
+  if (queue_managers_->empty()) return {};
+  WireServer::Options wire;
+  wire.flags = options.wire;
+  wire.conf = host_->conf().wire;
+  wire.host = options.host;
+  wire.is_dev = options.is_dev;
+  return wire_->start(std::move(wire), *queue_managers_, *reactors_, diagnostics);
 }
 
 // A port that somebody asked for must be there; the usual one is taken when another server runs on
@@ -284,11 +288,9 @@ Status Server::listen_for_admin(const ServerOptions& options, base::Diagnostics&
   Status status = admin_->listen(*reactors_, host, port, std::move(tls));
   if (status.ok()) return {};
   admin_.reset();
-  const std::string why = reason_of(status.error());
-  if (is_asked_for || conf.admin.port) {
-    return base::make_error(errors::kPortInUse, {host, port, why});
-  }
-  status = base::make_error(errors::kAdminPortTaken, {host, port, why});
+  if (is_asked_for || conf.admin.port) return port_in_use(host, port, status.error());
+  status =
+      base::make_error(errors::kAdminPortTaken, {host, port, reason_of_listening(status.error())});
   diagnostics.warning({}, status.error().code->id, status.error().text);
   return {};
 }
@@ -327,6 +329,7 @@ void Server::stop() {
     for (const auto& application : *running) application->stop();
   }
   flow_services_.detach();
+  if (wire_) wire_->stop();
   if (queue_managers_) queue_managers_->stop();
   hub_.stop();
 }
@@ -336,6 +339,7 @@ Server::~Server() {
   admin_.reset();
   if (reactors_) reactors_->stop();
   queue_managers_.reset();
+  wire_.reset();
   // Requests and flows go when no reactor can run them any more, the HTTP server after its last
   // request.
   listener_.requests().clear();

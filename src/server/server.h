@@ -27,6 +27,7 @@
 #include "server/https_port.h"
 #include "server/path_watch.h"
 #include "server/queue_managers.h"
+#include "server/wire_server.h"
 
 namespace millstream::server {
 
@@ -65,6 +66,7 @@ struct ServerOptions {
   std::vector<std::string> script_paths;  // where .mqsc files are looked for
   bool is_buffered = false;               // queue managers may write with fdatasync
   std::string queue_manager;  // made when it is not there, and the default one; empty: see below
+  WireFlags wire;             // ports of messaging clients
   bool is_dev = false;        // loopback only, where everybody may do everything
 };
 
@@ -99,6 +101,8 @@ class Server {
   // Those of the work directory, and the default one when the command line, server.conf.yaml or an
   // .mqsc file among the paths asks for it.
   QueueManagers& queue_managers() { return *queue_managers_; }
+  // Where messaging clients come in.
+  std::vector<WireChannels::Open> client_ports() const { return wire_->ports(); }
 
  private:
   Server() = default;
@@ -108,6 +112,7 @@ class Server {
   Status start_reactors(const ServerOptions& options);
   Status start_queue_managers(const ServerOptions& options);
   Status listen(const ServerOptions& options);
+  Status listen_for_clients(const ServerOptions& options, base::Diagnostics& diagnostics);
   Status listen_for_admin(const ServerOptions& options, base::Diagnostics& diagnostics);
   void add_admin_routes(const AdminConf& conf, bool is_dev);
   Status observe_flows(const ServerOptions& options, const ServerConf& conf,
@@ -127,6 +132,7 @@ class Server {
   std::string https_keystore_;              // of the command line
   std::optional<ServerConf> refused_conf_;  // listeners that a change wanted and did not get
   std::unique_ptr<net::ReactorPool> reactors_;
+  std::unique_ptr<WireServer> wire_;  // outlives the queue managers
   std::unique_ptr<QueueManagers> queue_managers_;
   std::unique_ptr<http::Server> http_;
   std::unique_ptr<admin::MqRest> mq_rest_;

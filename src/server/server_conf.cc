@@ -49,6 +49,7 @@ void apply_own(const std::string& file, const YamlNode& own, ServerConf& conf,
     if (e.key == "Drives" || e.key == "Tracing") continue;
     if (e.key == "Administration") continue;                         // admin_conf.h
     if (e.key == "CallableFlows") continue;                          // callable_conf.h
+    if (e.key == "Messaging") continue;                              // wire_conf.h
     if (e.key == "DataSources" || e.key == "OdbcDrivers") continue;  // database_conf.h
     Status status = base::make_error(errors::kUnknownSetting, {"Millstream/" + e.key});
     diagnostics.warning({file, e.line, own.column}, status.error().code->id, status.error().text);
@@ -91,6 +92,7 @@ void apply_file(const std::string& file, const YamlNode& root, ServerConf& conf,
   }
   apply_admin_conf(file, root, conf.admin, diagnostics);
   apply_https_conf(file, root, conf.https, diagnostics);
+  apply_wire_conf(file, root, conf.wire, diagnostics);
   observe::apply_conf(file, root, conf.observe, diagnostics);
   apply_cors(file, root, "HTTPConnector", conf.cors, diagnostics);
   apply_cors(file, root, "HTTPSConnector", conf.secure_cors, diagnostics);
@@ -145,6 +147,7 @@ ServerConf read_work_folder(const std::string& folder, ace::Overrides& overrides
   read_conf_file(io::join_path(folder, "server.conf.yaml"), conf, diagnostics);
   const std::string overriding = io::join_path(folder, "overrides");
   read_conf_file(io::join_path(overriding, "server.conf.yaml"), conf, diagnostics);
+  finish_wire_conf(folder, conf.https, conf.wire);
   finish_https_conf(folder, conf.https);
   finish_admin_conf(folder, conf.https.credentials, conf.admin);
   if (io::path_kind(overriding) != io::PathKind::kFolder) return conf;

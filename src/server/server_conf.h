@@ -18,6 +18,7 @@
 #include "server/admin_conf.h"
 #include "server/https_conf.h"
 #include "server/policy_conf.h"
+#include "server/wire_conf.h"
 
 namespace millstream::server {
 
@@ -32,6 +33,7 @@ struct ServerConf {
   observe::Settings observe;          // Statistics, OpenTelemetry, traceNodeLevel, ActivityLog
   nodes::callable::RemoteCallSettings remote_calls;  // Millstream/CallableFlows
   HttpsConf https;          // HTTPSConnector, JVM, Credentials, forceServerHTTPS
+  WireConf wire;            // Millstream/Messaging
   PolicyDefaults policies;  // Defaults/policyProject, Defaults/Policies
   nodes::http::CorsSettings cors, secure_cors;  // CORS keys of HTTPConnector, HTTPSConnector
   std::map<char, std::string> drives;           // Millstream/Drives: {C: /srv/c}

@@ -52,12 +52,12 @@ class AdminFace final : public objects::AdminTarget {
     return manager_.connection_status();
   }
   std::vector<objects::ChannelStatus> channel_status(std::string_view pattern) const override {
-    const objects::AdminTarget* channels = manager_.options().channels;
+    const objects::ChannelHost* channels = manager_.options().channels;
     return channels == nullptr ? std::vector<objects::ChannelStatus>()
                                : channels->channel_status(pattern);
   }
   std::vector<objects::ListenerStatus> listener_status(std::string_view pattern) const override {
-    const objects::AdminTarget* channels = manager_.options().channels;
+    const objects::ChannelHost* channels = manager_.options().channels;
     return channels == nullptr ? std::vector<objects::ListenerStatus>()
                                : channels->listener_status(pattern);
   }
@@ -171,7 +171,7 @@ void AdminFace::control(objects::ControlRequest request, AdminDone done) {
     return done(is_found ? AdminResult()
                          : AdminResult::failed(objects::reason::kConnectionClosed, {request.name}));
   }
-  objects::AdminTarget* channels = manager_.options().channels;
+  objects::ChannelHost* channels = manager_.options().channels;
   if (channels != nullptr) return channels->control(std::move(request), std::move(done));
   done(AdminResult::failed(objects::reason::kUnsupported,
                            {request.name, "no channels or listeners run in this process"}));

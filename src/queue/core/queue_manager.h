@@ -48,7 +48,7 @@ struct QueueManagerOptions {
   Overflow* overflow = nullptr;
   base::WorkerFactory* workers = nullptr;  // for the paging
   // Who runs channels and listeners, for their status and START and STOP; null: nobody.
-  objects::AdminTarget* channels = nullptr;
+  objects::ChannelHost* channels = nullptr;
   // The store has failed: nothing more will be acknowledged, and the process has to end.
   std::function<void(const base::Error&)> on_failure;
 };

@@ -221,6 +221,16 @@ struct EraseOptions {
   bool erases_authorities = true;  // AUTHREC(YES): records of exactly this name
 };
 
+// Who runs channels and listeners of a queue manager. Names are exact, patterns generic names.
+class ChannelHost {
+ public:
+  virtual ~ChannelHost() = default;
+  virtual std::vector<ChannelStatus> channel_status(std::string_view pattern) const = 0;
+  virtual std::vector<ListenerStatus> listener_status(std::string_view pattern) const = 0;
+  // START, STOP and the like of channels and listeners, as AdminTarget::control().
+  virtual void control(ControlRequest request, AdminDone done) = 0;
+};
+
 class AdminTarget {
  public:
   virtual ~AdminTarget() = default;

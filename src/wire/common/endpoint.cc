@@ -258,9 +258,7 @@ std::vector<queue::objects::ChannelStatus> Endpoint::channel_status() const {
     for (const auto& [id, record] : host->records_) {
       queue::objects::ChannelStatus status;
       status.channel = options_.channel;
-      status.type = options_.protocol == "mqtt"   ? queue::objects::ChannelType::kMqtt
-                    : options_.protocol == "amqp" ? queue::objects::ChannelType::kAmqp
-                                                  : queue::objects::ChannelType::kSvrconn;
+      status.type = options_.channel_type;
       status.address = record->address;
       status.messages =
           static_cast<int64_t>(record->messages_in.get() + record->messages_out.get());

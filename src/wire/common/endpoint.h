@@ -46,6 +46,7 @@ struct EndpointLimits {
 struct EndpointOptions {
   std::string protocol;  // "amqp": of metrics, logs, displays
   std::string channel;   // whose rules (SET CHLAUTH) apply
+  queue::objects::ChannelType channel_type = queue::objects::ChannelType::kSvrconn;
   EndpointLimits limits;
   std::vector<std::string> websocket_subprotocols;  // empty: no WebSocket
   bool websocket_sends_text = false;
