@@ -2,10 +2,14 @@
 
 #include <vector>
 
+#include "wire/amqp/protocol.h"
+
 namespace millstream::server {
 
 std::span<const wire::ProtocolSpec* const> wire_protocols() {
-  static const std::vector<const wire::ProtocolSpec*> kAll = {};
+  static const std::vector<const wire::ProtocolSpec*> kAll = {
+      &wire::amqp::protocol(),
+  };
   return kAll;
 }
 
