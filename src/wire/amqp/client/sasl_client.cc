@@ -4,7 +4,7 @@
 #include "net/credential_crypto.h"
 #include "wire/amqp/codec/reader.h"
 
-namespace millstream::wire::amqp {
+namespace millstream::wire::amqp::client {
 namespace {
 
 using queue::security::ScramClient;
@@ -16,9 +16,9 @@ bool SaslClient::choose(std::string_view offered) {
     std::string_view name = queue::security::scram_mechanism(digest);
     if (!has_symbol(offered, name)) return false;
     mechanism_ = name;
-    scram_ = std::make_unique<ScramClient>(
-        digest, identity_.user, identity_.password,
-        queue::security::make_scram_nonce(base::system_random()), net::credential_crypto());
+    scram_ = std::make_unique<ScramClient>(digest, identity_.user, identity_.password,
+                                           queue::security::make_scram_nonce(base::system_random()),
+                                           net::credential_crypto());
     first_ = scram_->first();
     return true;
   };
@@ -56,4 +56,4 @@ Status SaslClient::check(std::string_view outcome_data) {
   return scram_->check(outcome_data);
 }
 
-}  // namespace millstream::wire::amqp
+}  // namespace millstream::wire::amqp::client

@@ -9,7 +9,7 @@
 
 #include "queue/security/scram.h"
 
-namespace millstream::wire::amqp {
+namespace millstream::wire::amqp::client {
 
 struct SaslIdentity {
   std::string user, password;
@@ -38,4 +38,4 @@ class SaslClient {
   bool is_server_known_ = false;
 };
 
-}  // namespace millstream::wire::amqp
+}  // namespace millstream::wire::amqp::client

@@ -5,14 +5,14 @@
 #include "http/url.h"
 #include "wire/amqp/client/errors_gen.h"
 
-namespace millstream::wire::amqp {
+namespace millstream::wire::amqp::client {
 namespace {
 
 constexpr std::string_view kPlainScheme = "amqp://";
 constexpr std::string_view kTlsScheme = "amqps://";
 
 Status bad_url(std::string_view text, std::string_view why) {
-  return base::make_error(client::errors::kBadUrl, {text, why});
+  return base::make_error(errors::kBadUrl, {text, why});
 }
 
 }  // namespace
@@ -63,4 +63,4 @@ Result<BrokerUrl> parse_broker_url(std::string_view text) {
   return url;
 }
 
-}  // namespace millstream::wire::amqp
+}  // namespace millstream::wire::amqp::client

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace millstream::wire::amqp {
+namespace millstream::wire::amqp::client {
 
 inline constexpr int kPlainPort = 5672;
 inline constexpr int kTlsPort = 5671;
@@ -22,4 +22,4 @@ struct BrokerUrl {
 bool is_broker_url(std::string_view text);
 Result<BrokerUrl> parse_broker_url(std::string_view text);
 
-}  // namespace millstream::wire::amqp
+}  // namespace millstream::wire::amqp::client
