@@ -44,6 +44,7 @@ Outcome Connection::commit(Done done) {
   }
   if (unit_.empty()) return Outcome::ok();
   UnitOfWork unit = std::exchange(unit_, UnitOfWork());
+  saved_groups_.clear();
   show_unit(false);
   auto* operation =
       new CommitOperation(manager_, std::move(unit), options_.executor, std::move(done));
@@ -55,8 +56,25 @@ Outcome Connection::back() {
   if (!xid_.empty()) return Outcome::failed(mqi::reason::kEnvironmentError);
   UnitOfWork unit = std::exchange(unit_, UnitOfWork());
   manager_.back_out(unit, &unit_);
+  restore_groups();
   show_unit(!unit_.empty());
   return Outcome::ok();
+}
+
+void Connection::save_group(const Handle& handle, bool is_of_puts) {
+  for (const SavedGroup& saved : saved_groups_) {
+    if (saved.handle == handle.id && saved.is_of_puts == is_of_puts) return;
+  }
+  saved_groups_.push_back({handle.id, is_of_puts, is_of_puts ? handle.puts : handle.gets});
+}
+
+void Connection::restore_groups() {
+  for (SavedGroup& saved : saved_groups_) {
+    HandleRef handle = find_handle(saved.handle);
+    if (handle == nullptr) continue;
+    (saved.is_of_puts ? handle->puts : handle->gets) = saved.state;
+  }
+  saved_groups_.clear();
 }
 
 Outcome Connection::disconnect(Done done) {
@@ -105,6 +123,26 @@ Outcome Connection::inquire(Hobj id, Inquiry& out) const {
     out.open_output = handle->queue->open_output;
   }
   return Outcome::ok();
+}
+
+void Connection::report_failure(const Outcome& outcome, const std::string& object,
+                                ManagerEvent event) {
+  if (!wants_event(manager_.settings(), outcome.reason)) return;
+  event.reason = outcome.reason;
+  bool is_authority = outcome.reason == mqi::reason::kNotAuthorized;
+  if (!is_authority) event.qualifier = event.open_options = 0;
+  event.queue = trim_name(object);
+  event.user = options_.user;
+  event.application = options_.application_name;
+  event.application_type = options_.application_type;
+  NamedQueueRef named = manager_.objects().find(event.queue);
+  if (named != nullptr && named->kind == QueueKind::kAlias) {
+    event.base_queue = named->alias.target;
+  } else if (named != nullptr && named->kind == QueueKind::kRemote && !is_authority) {
+    event.transmission_queue = named->remote.transmission_queue;
+    event.object_manager = named->remote.remote_queue_manager;
+  }
+  manager_.report(event);
 }
 
 bool Connection::cancel(GetCall& call) {

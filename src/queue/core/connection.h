@@ -215,7 +215,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   };
   using HandleRef = std::shared_ptr<Handle>;
 
+  // A call that failed, if anybody wants to know (events.h).
+  void report_failure(const Outcome& outcome, const std::string& object, ManagerEvent event = {});
   // open.cc
+  Outcome open_object(OpenCall& call, Done done);
   Outcome check_open_options(const OpenCall& call) const;
   Outcome open_queue(OpenCall& call, Handle& handle, Done done);
   void create_unknown(const std::string& name);
@@ -228,10 +231,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // subscribe.cc
   static constexpr int32_t kSubscriptionHandle = 1000;
+  Outcome subscribe_to(SubscribeCall& call, Done done);
   Outcome open_topic(OpenCall& call, Handle& handle);
   Outcome publish_to(Handle& handle, PutCall& call, MessageRef message, Done done);
-  Outcome make_managed_queue(const std::string& topic, bool is_durable, bool is_shared,
-                             NamedQueueRef& out);
   Outcome open_managed(const NamedQueueRef& object, Hobj& out);
   Outcome resume_subscription(const SubscriptionRef& s, SubscribeCall& call);
   Outcome alter_subscription(const SubscriptionRef& s, SubscribeCall& call, Done done);
@@ -252,6 +254,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // A message in pieces: all of them or none.
   Outcome put_pieces(const QueueRef& queue, std::vector<MessageRef> pieces, bool in_unit,
                      Done done);
+  Outcome check_unit(size_t messages, uint64_t bytes) const;
   // Runs a unit of its own, or adds to the open one.
   Outcome submit(UnitPut put, bool in_unit, Done done);
 
@@ -259,6 +262,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Outcome administer(const std::function<void(objects::AdminDone)>& change, Done done);
   void count_async_put(const PutCall& call, const std::string& object, const Outcome& outcome);
   Done watch_async_put(const PutCall& call, std::string object, Done done);
+
+  // Where a handle was within a group before the unit changed it: MQBACK goes back there.
+  struct SavedGroup {
+    Hobj handle = kNoObject;
+    bool is_of_puts = false;
+    GroupState state;
+  };
+  void save_group(const Handle& handle, bool is_of_puts);
+  void restore_groups();
 
   void show_handles();
   void show_unit(bool has_unit);
@@ -269,6 +281,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   uint64_t id_ = 0;
   bool is_open_ = true;
   UnitOfWork unit_;
+  std::vector<SavedGroup> saved_groups_;
   AsyncPuts async_puts_;
   std::string xid_;  // of the branch that it is
   Hobj last_handle_ = 0;

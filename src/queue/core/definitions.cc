@@ -32,6 +32,13 @@ QueueSettings queue_settings_of(const objects::Definition& definition) {
       mqi::PropertyControl::kForce, mqi::PropertyControl::kV6Compat};
   s.property_control = kControls[static_cast<int>(from.property_control) % 5];
   s.expiry_cap = from.expiry_cap_tenths;
+  s.events.high_percent = static_cast<uint8_t>(from.depth_high_percent);
+  s.events.low_percent = static_cast<uint8_t>(from.depth_low_percent);
+  s.events.reports_high = from.is_depth_high_event;
+  s.events.reports_low = from.is_depth_low_event;
+  s.events.reports_full = from.is_depth_full_event;
+  s.events.service = static_cast<ServiceEvent>(from.service_interval_event);
+  s.events.service_interval_ms = static_cast<uint32_t>(from.service_interval_ms);
   switch (from.definition_type) {
     case objects::QueueDefinitionType::kPermdyn:
       s.dynamic = DynamicKind::kPermanent;
@@ -91,6 +98,12 @@ QueueManagerSettings manager_settings_of(const objects::Definition& definition) 
   s.trigger_interval_ms = static_cast<uint32_t>(from.trigger_interval_ms);
   s.mark_browse_ms = from.mark_interval_ms;
   s.ccsid = from.ccsid;
+  s.reports_authority = from.is_authority_event;
+  s.reports_inhibited = from.is_inhibit_event;
+  s.reports_local = from.is_local_event;
+  s.reports_remote = from.is_remote_event;
+  s.reports_start_stop = from.is_start_stop_event;
+  s.reports_performance = from.is_performance_event;
   return s;
 }
 

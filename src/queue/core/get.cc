@@ -17,6 +17,7 @@ Outcome Connection::get(Hobj id, GetCall& call, Done done) {
   if (handle == nullptr) return Outcome::failed(mqi::reason::kHobjError);
   auto operation = std::make_shared<GetOperation>(*this, std::move(handle), call, std::move(done));
   Outcome outcome = operation->start();
+  if (outcome.is_failed()) operation->report(*this, outcome);
   if (outcome.is_pending()) waiting_.emplace(&call, std::move(operation));
   return outcome;
 }
@@ -30,6 +31,10 @@ GetOperation::GetOperation(Connection& connection, std::shared_ptr<Connection::H
       queue_(handle_->queue),
       call_(&call),
       done_(std::move(done)) {}
+
+void GetOperation::report(Connection& connection, const Outcome& outcome) const {
+  if (handle_->object != nullptr) connection.report_failure(outcome, handle_->object->name);
+}
 
 Outcome GetOperation::check() const {
   namespace gmo = mqi::gmo;
@@ -149,9 +154,7 @@ Outcome GetOperation::start() {
   if ((call_->options & mqi::gmo::kWait) != 0 && call_->wait_ms != 0) {
     deadline_ns_ = call_->wait_ms < 0 ? INT64_MAX : manager_.now_ns() + call_->wait_ms * 1'000'000;
   }
-  if ((call_->options & (mqi::gmo::kUnderCursor | mqi::gmo::kBrowseUnderCursor)) != 0) {
-    return finish(look_under_cursor());
-  }
+  if (is_under_cursor()) return finish(look_under_cursor());
   if ((call_->options & mqi::gmo::kBrowseNext) != 0) {
     from_ = start_ = {handle_->cursor.lane, handle_->cursor.sequence, 0};
   }
@@ -168,9 +171,7 @@ Outcome GetOperation::look() {
   Effects effects;
   std::unique_lock lock(queue_->mutex());
   if (queue_->is_deleted()) return Outcome::failed(mqi::reason::kQDeleted);
-  bool is_inhibited = queue_->settings().inhibits_get ||
-                      (handle_->object != nullptr && handle_->object->inhibits_get.load());
-  if (is_inhibited) return Outcome::failed(mqi::reason::kGetInhibited);
+  if (is_inhibited()) return Outcome::failed(mqi::reason::kGetInhibited);
   if ((call_->options & mqi::gmo::kBrowseFirst) != 0 && from_.resume_at == 0) {
     queue_->reset_cursor(handle_->cursor);
   }
@@ -198,10 +199,15 @@ Outcome GetOperation::look() {
   return outcome;
 }
 
+bool GetOperation::is_inhibited() const {
+  return queue_->settings().inhibits_get ||
+         (handle_->object != nullptr && handle_->object->inhibits_get.load());
+}
+
 Outcome GetOperation::look_under_cursor() {
   std::unique_lock lock(queue_->mutex());
   if (queue_->is_deleted()) return Outcome::failed(mqi::reason::kQDeleted);
-  if (queue_->settings().inhibits_get) return Outcome::failed(mqi::reason::kGetInhibited);
+  if (is_inhibited()) return Outcome::failed(mqi::reason::kGetInhibited);
   Sequence under = handle_->cursor.under;
   Slot slot = under == 0 ? kNoSlot : queue_->index().find(under);
   if (slot == kNoSlot) return Outcome::failed(mqi::reason::kNoMsgUnderCursor);
@@ -209,6 +215,14 @@ Outcome GetOperation::look_under_cursor() {
   bool is_ours = entry.state == EntryState::kLocked && handle_->locked == slot &&
                  handle_->locked_sequence == under;
   if (entry.state != EntryState::kAvailable && !is_ours) {
+    return Outcome::failed(mqi::reason::kNoMsgUnderCursor);
+  }
+  if (queue_->is_expired(entry)) {
+    Effects effects;
+    if (is_ours) handle_->locked = kNoSlot;
+    queue_->expire(slot, effects);
+    lock.unlock();
+    manager_.apply(std::move(effects));
     return Outcome::failed(mqi::reason::kNoMsgUnderCursor);
   }
   if (browses()) return browse(slot, lock);
@@ -248,7 +262,7 @@ Outcome GetOperation::take(Slot slot) {
     queue_->expire(slot, effects);
     lock.unlock();
     manager_.apply(std::move(effects));
-    return look();
+    return is_under_cursor() ? Outcome::failed(mqi::reason::kNoMsgUnderCursor) : look();
   }
   if (entry.message == nullptr && loaded_.sequence != entry.sequence) {
     return read(slot, entry, lock);
@@ -275,10 +289,12 @@ Outcome GetOperation::take(Slot slot) {
   if (!in_unit && !copy.is_persistent()) {
     manager_.forget(entry);
     queue_->erase(slot);
-    ++queue_->statistics.gets;
+    Effects effects;
+    queue_->note_get(effects);
     queue_->statistics.last_get_gmt_micros = manager_.now_gmt_micros();
     held_ = 0;
     lock.unlock();
+    manager_.apply(std::move(effects));
     return finish_take(slot, copy, message);
   }
   if (in_unit && call_->delivery == nullptr) entry.owner = connection_->unit_owner();
@@ -352,7 +368,9 @@ Outcome GetOperation::deliver(const Entry& entry, const MessageRef& found) {
   bool fits = message->body.size() <= call_->buffer_bytes;
   bool is_kept = !fits && (call_->options & mqi::gmo::kAcceptTruncated) == 0;
   if (matcher.rule.is_logical && !is_kept) {
-    note_logical(browses() ? handle_->browses : handle_->gets, message->md, message->body.size());
+    if (is_in_unit() && !browses()) connection_->save_group(*handle_, false);
+    note_logical(browses() ? handle_->browses : handle_->gets, message->md, message->body.size(),
+                 is_in_unit());
   }
   bool converts = (call_->options & mqi::gmo::kConvert) != 0;
   if (fits) {
@@ -392,7 +410,7 @@ void GetOperation::on_read(Result<StoredMessage> stored) {
   loaded_ = {reading_, std::move(message).take_value()};
   if (is_gathering_) parts_[reading_] = loaded_.message;
   if (held_ == 0) {
-    Outcome outcome = look();
+    Outcome outcome = is_under_cursor() ? look_under_cursor() : look();
     if (!outcome.is_pending()) complete(outcome);
     return;
   }
@@ -478,6 +496,7 @@ void GetOperation::complete(const Outcome& outcome) {
   if (connection_ == nullptr) return;
   give_back();
   auto self = shared_from_this();
+  if (outcome.reason == mqi::reason::kGetInhibited) report(*connection_, outcome);
   connection_->waiting_.erase(call_);
   connection_ = nullptr;
   if (timer_ != 0) executor_.cancel(std::exchange(timer_, 0));

@@ -24,9 +24,14 @@ class GetOperation final : public Waiter,
   bool cancel();
   // By close and disconnect: ends it whatever it does.
   void end(const Outcome& outcome);
+  void report(Connection& connection, const Outcome& outcome) const;
   Hobj handle_id() const { return handle_->id; }
 
  private:
+  // By its options; whether SYNCPOINT_IF_PERSISTENT means it depends on the message.
+  bool is_in_unit() const {
+    return (call_->options & (mqi::gmo::kSyncpoint | mqi::gmo::kSyncpointIfPersistent)) != 0;
+  }
   bool browses() const { return (call_->options & mqi::gmo::kBrowseAny) != 0; }
   Outcome check() const;
   Outcome prepare();
@@ -35,6 +40,10 @@ class GetOperation final : public Waiter,
   // Looks once; none there: waits or 2033.
   Outcome look();
   Outcome look_under_cursor();
+  bool is_under_cursor() const {
+    return (call_->options & (mqi::gmo::kUnderCursor | mqi::gmo::kBrowseUnderCursor)) != 0;
+  }
+  bool is_inhibited() const;  // the queue or the alias; under the queue's lock
   Outcome wait_or_fail(std::unique_lock<std::mutex>& lock);
   Outcome browse(Slot slot, std::unique_lock<std::mutex>& lock);
   void mark(Sequence sequence);

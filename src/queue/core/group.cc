@@ -35,6 +35,12 @@ Outcome group_check_fields(const mqi::MessageDescriptor& md, bool is_logical, si
   return Outcome::ok();
 }
 
+// What nobody has, and has not expired.
+bool group_counts(const Queue& queue, const Entry& entry, uint64_t group_hash) {
+  return entry.group_id_hash == group_hash && entry.state == EntryState::kAvailable &&
+         !queue.is_expired(entry);
+}
+
 }  // namespace
 
 Outcome prepare_group_put(QueueManager& manager, const GroupState& state, bool is_logical,
@@ -99,7 +105,7 @@ std::vector<Slot> segments_of(const Queue& queue, uint64_t group_hash, int32_t s
   for (Slot slot = index.first_by_group_id(group_hash); slot != kNoSlot;
        slot = index.at(slot).next_by_group_id) {
     const Entry& entry = index.at(slot);
-    if (entry.group_id_hash != group_hash || entry.state != EntryState::kAvailable) continue;
+    if (!group_counts(queue, entry, group_hash)) continue;
     GroupPlace place = queue.place_of(slot);
     if (place.sequence_number == sequence_number) parts.emplace_back(place.offset, slot);
   }
@@ -124,7 +130,7 @@ bool group_is_complete(const Queue& queue, uint64_t group_hash) {
   for (Slot slot = index.first_by_group_id(group_hash); slot != kNoSlot;
        slot = index.at(slot).next_by_group_id) {
     const Entry& entry = index.at(slot);
-    if (entry.group_id_hash != group_hash || entry.state != EntryState::kAvailable) continue;
+    if (!group_counts(queue, entry, group_hash)) continue;
     GroupPlace place = queue.place_of(slot);
     if (place.offset == 0) {
       messages.emplace_back(place.sequence_number, (place.flags & mf::kLastInGroup) != 0);
@@ -162,8 +168,9 @@ bool is_eligible(const Queue& queue, Slot slot, const LogicalRule& rule) {
   return true;
 }
 
-void note_logical(GroupState& state, const mqi::MessageDescriptor& md, size_t bytes) {
-  commit_group_put(state, md, bytes, false);
+void note_logical(GroupState& state, const mqi::MessageDescriptor& md, size_t bytes,
+                  bool is_in_unit) {
+  commit_group_put(state, md, bytes, is_in_unit);
 }
 
 std::vector<MessageRef> split_message(QueueManager& manager, const Message& message,

@@ -37,7 +37,8 @@ bool is_eligible(const Queue& queue, Slot slot, const LogicalRule& rule);
 std::vector<Slot> segments_of(const Queue& queue, uint64_t group_hash, int32_t sequence_number);
 
 // After a get or browse in logical order.
-void note_logical(GroupState& state, const mqi::MessageDescriptor& md, size_t bytes);
+void note_logical(GroupState& state, const mqi::MessageDescriptor& md, size_t bytes,
+                  bool is_in_unit);
 
 // Pieces of at most `piece_bytes`, a multiple of 16 but for the last.
 std::vector<MessageRef> split_message(QueueManager& manager, const Message& message,

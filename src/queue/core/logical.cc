@@ -22,6 +22,9 @@ Outcome GetOperation::prepare_logical() {
   if ((call_->match_options & kPlaces) != 0) {
     return Outcome::failed(mqi::reason::kMatchOptionsError);
   }
+  if (!browses() && state.is_in_unit != is_in_unit()) {
+    return Outcome::failed(mqi::reason::kInconsistentUow);
+  }
   matcher.group_id = strip_nulls(state.group_id.view());
   matcher.group_id_hash = hash_identifier(matcher.group_id);
   matcher.sequence_number =
@@ -79,6 +82,12 @@ Outcome GetOperation::take_whole(const std::vector<Slot>& slots, const MessageRe
   Entry copy = queue_->index().at(slots.front());
   bool in_unit = (call_->options & gmo::kSyncpoint) != 0 ||
                  ((call_->options & gmo::kSyncpointIfPersistent) != 0 && copy.is_persistent());
+  if (in_unit && connection_->unit_.count() + slots.size() > manager_.settings().uncommitted_max) {
+    return Outcome::failed(mqi::reason::kSyncpointLimitReached);
+  }
+  if ((handle_->options & mqi::oo::kSaveAllContext) != 0) {
+    handle_->saved_context = std::make_unique<mqi::MessageDescriptor>(message->md);
+  }
   UnitOfWork own;
   UnitOfWork& unit = in_unit ? connection_->unit_ : own;
   uint32_t unit_owner = in_unit ? connection_->unit_owner() : owner;

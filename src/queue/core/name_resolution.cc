@@ -217,8 +217,14 @@ Outcome make_manager_put(QueueManager& manager, const Resolved& to, MessageRef m
   if (message->is_persistent() && !manager.store().admit(bytes)) {
     return Outcome::failed(mqi::reason::kQSpaceNotAvailable);
   }
-  std::lock_guard lock(to.queue->mutex());
-  if (Outcome o = to.queue->check_put(bytes); !o.is_ok()) return o;
+  std::unique_lock lock(to.queue->mutex());
+  if (Outcome o = to.queue->check_put(bytes); !o.is_ok()) {
+    Effects effects;
+    if (o.reason == mqi::reason::kQFull) to.queue->note_full(effects);
+    lock.unlock();
+    manager.apply(std::move(effects));
+    return o;
+  }
   bool is_temporary = to.queue->settings().dynamic == DynamicKind::kTemporary;
   if (message->is_persistent() && is_temporary) message->md.persistence = mqi::kNotPersistent;
   to.queue->reserve();

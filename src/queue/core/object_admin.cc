@@ -1,5 +1,6 @@
 #include "queue/core/object_admin.h"
 
+#include "base/ascii.h"
 #include "queue/core/definitions.h"
 #include "queue/core/errors_gen.h"
 #include "queue/core/queue_manager.h"
@@ -17,13 +18,6 @@ namespace {
 UnitRecord admin_record(RecordKind kind, std::string key, std::string value,
                         bool is_erased = false) {
   return {static_cast<uint8_t>(kind), std::move(key), std::move(value), is_erased};
-}
-
-// By units of work, also such that are in doubt, whose handles may be closed.
-bool admin_has_locked(Queue& queue) {
-  bool has = false;
-  queue.index().for_each([&](Slot, Entry& entry) { has |= entry.state == EntryState::kLocked; });
-  return has;
 }
 
 std::string admin_number(uint32_t v) { return std::string(reinterpret_cast<char*>(&v), 4); }
@@ -71,6 +65,7 @@ void ObjectAdmin::apply_queue(const Definition& definition, UnitOfWork* unit, Qu
     auto object = std::make_shared<NamedQueue>(name, QueueKind::kLocal);
     object->queue =
         std::make_shared<Queue>(id, name, queue_settings_of(definition), manager_.clock());
+    object->queue->reports_events = manager_.settings().reports_performance;
     manager_.add_queue(object->queue);
     manager_.objects().add(object);
     if (unit != nullptr) {
@@ -123,11 +118,17 @@ void ObjectAdmin::apply(Definition definition, UnitOfWork* unit) {
 
 void ObjectAdmin::define(Definition definition, bool is_replace, AdminDone done,
                          const AdminOrigin&) {
-  Lock lock(mutex_);
   ObjectFamily family = definition.family();
+  std::string managed;
+  if (family == ObjectFamily::kSubscription) {
+    Outcome o = prepare_managed(definition, managed);
+    if (o.is_failed()) return done(AdminResult::failed(o.reason, {definition.name()}));
+  }
+  Lock lock(mutex_);
   objects::DefinitionPtr old = catalogue_.find(family, definition.name());
   auto refuse = [&](int32_t reason) {
     lock.unlock();
+    if (!managed.empty()) delete_managed(managed);
     done(AdminResult::failed(reason, {definition.name()}));
   };
   if (old != nullptr && !is_replace) {
@@ -197,7 +198,7 @@ AdminResult ObjectAdmin::check_erase(const NamedQueueRef& object, bool is_purge)
   if (queue.open_input + queue.open_output + queue.open_browse > 0) {
     return AdminResult::failed(objects::reason::kObjectOpen, {object->name});
   }
-  if (queue.uncommitted_puts() > 0 || admin_has_locked(queue)) {
+  if (queue.uncommitted_puts() > 0 || queue.has_locked()) {
     return AdminResult::failed(objects::reason::kObjectOpen, {object->name});
   }
   if (queue.depth() > 0 && !is_purge) {
@@ -229,6 +230,7 @@ void ObjectAdmin::erase(ObjectFamily family, std::string name, objects::EraseOpt
     return refuse(AdminResult::failed(mqi::reason::kUnknownObjectName, {name}));
   }
   UnitOfWork unit;
+  std::string managed;  // a subscription's queue goes with it
   if (family == ObjectFamily::kQueue) {
     NamedQueueRef object = manager_.objects().find(name);
     if (object != nullptr) {
@@ -241,6 +243,9 @@ void ObjectAdmin::erase(ObjectFamily family, std::string name, objects::EraseOpt
   } else if (family == ObjectFamily::kTopic) {
     manager_.pubsub().erase_topic(*catalogue_.find(family, name));
   } else if (family == ObjectFamily::kSubscription) {
+    objects::SubscriptionAttributes s =
+        objects::read_subscription_attributes(*catalogue_.find(family, name));
+    if (s.destination_class == objects::DestinationClass::kManaged) managed = s.destination;
     manager_.pubsub().erase_subscription(name);
   } else if (family == ObjectFamily::kQmgr) {
     return refuse(AdminResult::failed(objects::reason::kUnsupported, {name}));
@@ -256,6 +261,7 @@ void ObjectAdmin::erase(ObjectFamily family, std::string name, objects::EraseOpt
     }
   }
   commit(std::move(unit), lock, std::move(done));
+  if (!managed.empty()) delete_managed(managed);
 }
 
 void ObjectAdmin::clear_queue(const std::string& name, AdminDone done) {
@@ -272,7 +278,7 @@ void ObjectAdmin::clear_queue(const std::string& name, AdminDone done) {
     Queue& queue = *object->queue;
     std::unique_lock queue_lock(queue.mutex());
     bool is_used = queue.open_input + queue.open_output + queue.open_browse > 0 ||
-                   queue.uncommitted_puts() > 0 || admin_has_locked(queue);
+                   queue.uncommitted_puts() > 0 || queue.has_locked();
     if (is_used) {
       queue_lock.unlock();
       return refuse(objects::reason::kObjectOpen);
@@ -376,14 +382,56 @@ Outcome ObjectAdmin::create_dynamic(const std::string& name, const std::string& 
   return is_permanent ? outcome : outcome.is_pending() ? Outcome::ok() : outcome;
 }
 
+Outcome ObjectAdmin::create_managed(const std::string& topic, bool is_durable, bool is_shared,
+                                    NamedQueueRef& out, base::Executor* executor) {
+  topic::TopicAttributes attributes = manager_.pubsub().attributes(topic);
+  std::string model =
+      is_durable ? attributes.durable_model_queue : attributes.temporary_model_queue;
+  if (model.empty()) {
+    model = is_durable ? "SYSTEM.DURABLE.MODEL.QUEUE" : "SYSTEM.NDURABLE.MODEL.QUEUE";
+  }
+  std::string name = is_durable ? "SYSTEM.MANAGED.DURABLE." : "SYSTEM.MANAGED.NDURABLE.";
+  uint64_t unique = manager_.options().random->next_u64();
+  base::append_upper_hex(name, {reinterpret_cast<const char*>(&unique), sizeof unique});
+  Outcome o = create_dynamic(name, model, is_shared, out, executor, nullptr);
+  return o.is_failed() ? o : Outcome::ok();
+}
+
+void ObjectAdmin::delete_managed(const std::string& queue) {
+  NamedQueueRef object = manager_.objects().find(queue);
+  if (object != nullptr && object->queue != nullptr) (void)delete_dynamic(object, true);
+}
+
+// DEFINE SUB with DESTCLAS(MANAGED): its queue is made with it.
+Outcome ObjectAdmin::prepare_managed(Definition& definition, std::string& made) {
+  using objects::Attr;
+  objects::SubscriptionAttributes from = objects::read_subscription_attributes(definition);
+  if (from.destination_class != objects::DestinationClass::kManaged) return Outcome::ok();
+  objects::DefinitionPtr old = catalogue_.find(ObjectFamily::kSubscription, definition.name());
+  if (old != nullptr) {  // REPLACE keeps the queue, with what is on it
+    definition.set_text(Attr::kDest, std::string(old->text(Attr::kDest)));
+    return Outcome::ok();
+  }
+  if (!from.destination.empty()) return Outcome::ok();
+  std::string topic;
+  Outcome o = manager_.pubsub().full_topic(from.topic_object, from.topic_string, topic);
+  if (!o.is_ok()) return o;
+  NamedQueueRef queue;
+  o = create_managed(topic, true, from.is_shared, queue, &manager_.executor());
+  if (o.is_failed()) return o;
+  made = queue->name;
+  definition.set_text(Attr::kDest, made);
+  return Outcome::ok();
+}
+
 Outcome ObjectAdmin::delete_dynamic(const NamedQueueRef& object, bool purges) {
   Lock lock(mutex_);
   bool is_temporary;
   {
     std::lock_guard queue_lock(object->queue->mutex());
     if (object->queue->is_deleted()) return Outcome::ok();
-    if (!purges && object->queue->depth() > 0) return Outcome::failed(mqi::reason::kQNotEmpty);
     is_temporary = object->queue->settings().dynamic == DynamicKind::kTemporary;
+    if (!purges && object->queue->depth() > 0) return Outcome::failed(mqi::reason::kQNotEmpty);
   }
   UnitOfWork unit;
   erase_queue(object, unit);

@@ -56,6 +56,9 @@ class ObjectAdmin {
   // `is_shared`: several may get, whatever the model says.
   Outcome create_dynamic(const std::string& name, const std::string& model, bool is_shared,
                          NamedQueueRef& out, base::Executor* executor, Done done);
+  // The queue of a managed subscription, made after the topic's model.
+  Outcome create_managed(const std::string& topic, bool is_durable, bool is_shared,
+                         NamedQueueRef& out, base::Executor* executor);
   // With its messages, when `purges`; 2055 when there are some otherwise.
   Outcome delete_dynamic(const NamedQueueRef& object, bool purges);
 
@@ -74,6 +77,8 @@ class ObjectAdmin {
   void apply_queue(const objects::Definition& definition, UnitOfWork* unit, QueueId known_id);
   void record(const objects::Definition& definition, QueueId id, UnitOfWork& unit);
   void commit(UnitOfWork unit, Lock& lock, objects::AdminDone done);
+  Outcome prepare_managed(objects::Definition& definition, std::string& made);
+  void delete_managed(const std::string& queue);
   objects::AdminResult check_erase(const NamedQueueRef& object, bool is_purge) const;
   void erase_queue(const NamedQueueRef& object, UnitOfWork& unit);
   static std::string record_key(objects::ObjectFamily family, std::string_view name);

@@ -45,6 +45,19 @@ Outcome Connection::check_open_options(const OpenCall& call) const {
 }
 
 Outcome Connection::open(OpenCall& call, Done done) {
+  Outcome outcome = open_object(call, std::move(done));
+  if (outcome.is_failed()) {
+    ManagerEvent event;
+    event.qualifier = event_reason::kOpen;
+    event.open_options = call.options;
+    event.object_manager = trim_name(call.queue_manager_name);
+    if (call.object_type == mqi::ot::kTopic) event.topic = call.object_string;
+    report_failure(outcome, call.object_name, std::move(event));
+  }
+  return outcome;
+}
+
+Outcome Connection::open_object(OpenCall& call, Done done) {
   call.handle = kNoObject;
   if (!is_open_) return Outcome::failed(mqi::reason::kHconnError);
   if (!manager_.is_running()) return Outcome::failed(mqi::reason::kQMgrStopping);
@@ -116,7 +129,7 @@ Outcome Connection::open_queue(OpenCall& call, Handle& handle, Done done) {
   if (Outcome o = attach(handle); !o.is_ok()) return o;
   call.resolved_queue = handle.is_remote ? handle.remote_queue : handle.queue->name();
   call.resolved_queue_manager = handle.is_remote ? handle.remote_queue_manager : manager_.name();
-  return Outcome::ok();
+  return outcome;  // pending: a permanent dynamic queue is not durable yet
 }
 
 // For development: whatever is opened is there, made like the default local queue.
@@ -234,6 +247,11 @@ Outcome Connection::delete_closed(const Handle& handle, int32_t options) {
   if (dynamic == DynamicKind::kPredefined) {
     return Outcome::failed(mqi::reason::kOptionNotValidForType);
   }
+  {
+    std::lock_guard lock(handle.queue->mutex());
+    bool is_used = handle.queue->uncommitted_puts() > 0 || handle.queue->has_locked();
+    if (is_used) return Outcome::failed(mqi::reason::kQNotEmpty);
+  }
   return manager_.admin().delete_dynamic(handle.object, options == mqi::co::kDeletePurge);
 }
 
@@ -242,6 +260,10 @@ Outcome Connection::close(Hobj& id, int32_t options, Done) {
   HandleRef handle = find_handle(id);
   if (handle == nullptr) return Outcome::failed(mqi::reason::kHobjError);
   if (handle->type == kSubscriptionHandle) {
+    constexpr int32_t kBoth = mqi::co::kKeepSub | mqi::co::kRemoveSub;
+    if ((options & ~kBoth) != 0 || options == kBoth) {
+      return Outcome::failed(mqi::reason::kOptionsError);
+    }
     close_subscription(*handle, options);
     handles_.erase(id);
     id = kNoObject;

@@ -374,7 +374,7 @@ size_t PubSub::drop_expired_retained() {
   });
   for (const std::string& topic : topics) {
     auto before = tree_.set_retained(topic, 0);
-    if (before.ok()) retained_.erase(before.value());
+    if (before.ok()) drop_retained(before.value());
   }
   return topics.size();
 }
@@ -384,8 +384,23 @@ void PubSub::retain(const std::string& topic, MessageRef message) {
   topic::RetainedId id = message ? ++last_retained_ : 0;
   auto before = tree_.set_retained(topic, id);
   if (!before.ok()) return;
-  if (before.value() != 0) retained_.erase(before.value());
-  if (id != 0) retained_[id] = std::move(message);
+  drop_retained(before.value());
+  if (id == 0) return;
+  manager_.count_memory(static_cast<int64_t>(message->memory_bytes()));
+  retained_[id] = std::move(message);
+}
+
+void PubSub::drop_retained(topic::RetainedId id) {
+  auto found = retained_.find(id);
+  if (found == retained_.end()) return;
+  manager_.count_memory(-static_cast<int64_t>(found->second->memory_bytes()));
+  retained_.erase(found);
+}
+
+bool PubSub::retains_persistent(const std::string& topic) const {
+  std::shared_lock lock(mutex_);
+  auto found = retained_.find(tree_.retained(topic));
+  return found != retained_.end() && found->second->is_persistent();
 }
 
 void PubSub::clear_retained(const std::string& topic) { retain(topic, nullptr); }

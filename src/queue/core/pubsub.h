@@ -93,6 +93,8 @@ class PubSub {
   size_t send_retained(const Subscription& subscription, UnitOfWork& unit);
   void retain(const std::string& topic, MessageRef message);
   void clear_retained(const std::string& topic);
+  // Whether the store has one for the topic.
+  bool retains_persistent(const std::string& topic) const;
   // What has expired leaves memory; returns how many. Its record stays in the store until the topic
   // has another, because that may be on its way already.
   size_t drop_expired_retained();
@@ -113,6 +115,7 @@ class PubSub {
   void match(const std::string& topic, const Message& message, const Publisher& from, Matched& out,
              topic::TopicAttributes& attributes) const;
   Outcome insert(std::shared_ptr<Subscription> subscription);
+  void drop_retained(topic::RetainedId id);
   Outcome deliver(const Subscription& subscription, const std::string& topic,
                   const Message& message, bool is_retained, UnitOfWork& unit);
   QueueManager& manager_;

@@ -116,7 +116,13 @@ Outcome Connection::put(Hobj id, PutCall& call, Done done) {
     return Outcome::failed(mqi::reason::kNotOpenForOutput);
   }
   bool is_async = (call.options & mqi::pmo::kAsyncResponse) != 0;
-  if (!is_async) return put_to(*handle, call, false, std::move(done));
+  if (!is_async) {
+    Outcome outcome = put_to(*handle, call, false, std::move(done));
+    if (outcome.is_failed() && handle->object != nullptr) {
+      report_failure(outcome, handle->object->name);
+    }
+    return outcome;
+  }
   std::string name = handle->object != nullptr ? handle->object->name : handle->topic;
   Outcome outcome = put_to(*handle, call, false, watch_async_put(call, name, std::move(done)));
   if (!outcome.is_pending()) count_async_put(call, name, outcome);
@@ -142,6 +148,7 @@ Outcome Connection::put1(OpenCall& object, PutCall& call, Done done) {
   if (Outcome o = open(object); o.is_failed()) return o;
   HandleRef handle = find_handle(object.handle);
   Outcome outcome = put_to(*handle, call, true, std::move(done));
+  if (outcome.is_failed()) report_failure(outcome, object.object_name);
   (void)close(object.handle);
   return outcome;
 }
@@ -289,9 +296,21 @@ Outcome Connection::put_to(Handle& handle, PutCall& call, bool, Done done) {
     outcome = put_message(handle.queue, std::move(message), in_unit, std::move(done));
   }
   if (is_logical && !outcome.is_failed()) {
+    if (in_unit) save_group(handle, true);
     commit_group_put(handle.puts, call.md, call.body.size(), in_unit);
   }
   return outcome.is_ok() ? warning : outcome;
+}
+
+// MAXUMSGS, and what an open unit may hold in memory.
+Outcome Connection::check_unit(size_t messages, uint64_t bytes) const {
+  if (unit_.count() + messages > manager_.settings().uncommitted_max) {
+    return Outcome::failed(mqi::reason::kSyncpointLimitReached);
+  }
+  if (unit_.bytes + bytes > manager_.options().unit_bytes_max) {
+    return Outcome::failed(mqi::reason::kResourceProblem);
+  }
+  return Outcome::ok();
 }
 
 Outcome Connection::put_pieces(const QueueRef& queue, std::vector<MessageRef> pieces, bool in_unit,
@@ -299,26 +318,38 @@ Outcome Connection::put_pieces(const QueueRef& queue, std::vector<MessageRef> pi
   UnitOfWork unit;
   Outcome outcome;
   uint64_t bytes = 0;
+  for (const MessageRef& piece : pieces) bytes += piece->body.size();
+  bool is_persistent = pieces.front()->is_persistent();
+  bool reports = wants_report(pieces.front()->md.report, ReportKind::kArrival);
+  if (in_unit) {
+    if (Outcome o = check_unit(pieces.size(), bytes); !o.is_ok()) return o;
+  }
+  if (is_persistent && !manager_.store().admit(bytes)) {
+    return Outcome::failed(mqi::reason::kQSpaceNotAvailable);
+  }
+  if (!is_persistent && !manager_.has_memory(bytes)) {
+    return Outcome::failed(mqi::reason::kStorageNotAvailable);
+  }
   {
     std::lock_guard lock(queue->mutex());
+    if (is_persistent && queue->settings().dynamic == DynamicKind::kTemporary) {
+      return Outcome::failed(mqi::reason::kPersistentNotAllowed);
+    }
     for (MessageRef& piece : pieces) {
-      bytes += piece->body.size();
       outcome = queue->check_put(piece->body.size());
       if (outcome.is_failed()) break;
       queue->reserve();
       unit.puts.push_back(make_put(queue, std::move(piece)));
     }
-    bool is_persistent = !unit.puts.empty() && unit.puts[0].message->is_persistent();
-    if (!outcome.is_failed() && is_persistent && !manager_.store().admit(bytes)) {
-      outcome = Outcome::failed(mqi::reason::kQSpaceNotAvailable);
-    }
-    bool is_too_many =
-        in_unit && unit_.count() + unit.puts.size() > manager_.settings().uncommitted_max;
-    if (is_too_many) outcome = Outcome::failed(mqi::reason::kSyncpointLimitReached);
     if (outcome.is_failed()) {
       for (size_t i = 0; i < unit.puts.size(); ++i) queue->unreserve();
       return outcome;
     }
+  }
+  size_t count = unit.puts.size();
+  for (size_t i = 0; reports && i < count; ++i) {
+    MessageRef piece = unit.puts[i].message;
+    add_report(manager_, *piece, ReportKind::kArrival, 0, unit);
   }
   if (in_unit) {
     (void)unit_owner();
@@ -341,11 +372,8 @@ Outcome Connection::submit(UnitPut put, bool in_unit, Done done) {
   bool is_persistent = put.message->is_persistent();
   MessageRef message = put.message;
   bool reports = wants_report(message->md.report, ReportKind::kArrival);
-  if (in_unit && unit_.count() >= manager_.settings().uncommitted_max) {
-    return Outcome::failed(mqi::reason::kSyncpointLimitReached);
-  }
-  if (in_unit && unit_.bytes + bytes > manager_.options().unit_bytes_max) {
-    return Outcome::failed(mqi::reason::kResourceProblem);
+  if (in_unit) {
+    if (Outcome o = check_unit(1, bytes); !o.is_ok()) return o;
   }
   if (is_persistent && !manager_.store().admit(bytes + put.index.header_bytes)) {
     return Outcome::failed(mqi::reason::kQSpaceNotAvailable);
@@ -356,7 +384,13 @@ Outcome Connection::submit(UnitPut put, bool in_unit, Done done) {
   Queue& queue = *put.queue;
   {
     std::unique_lock lock(queue.mutex());
-    if (Outcome o = queue.check_put(bytes); !o.is_ok()) return o;
+    if (Outcome o = queue.check_put(bytes); !o.is_ok()) {
+      Effects effects;
+      if (o.reason == mqi::reason::kQFull) queue.note_full(effects);
+      lock.unlock();
+      manager_.apply(std::move(effects));
+      return o;
+    }
     if (is_persistent && queue.settings().dynamic == DynamicKind::kTemporary) {
       return Outcome::failed(mqi::reason::kPersistentNotAllowed);
     }

@@ -9,7 +9,9 @@ namespace millstream::queue {
 
 void Queue::alter(QueueSettings settings) {
   bool tells = settings.inhibits_get && !settings_.inhibits_get;
+  EventSettings before = settings_.events;
   settings_ = std::move(settings);
+  arm_events(before);
   if (tells) wake_all();
 }
 
@@ -35,7 +37,7 @@ Slot Queue::publish(const Entry& entry, const GroupPlace* place, Effects& effect
   if (entry.expires_gmt_ms != 0) ++expiring;
   if ((entry.flags & kEntryOtherCid) != 0) ++other_cids;
   if (place != nullptr) places_[entry.sequence] = *place;
-  ++statistics.puts;
+  note_put(effects);
   if (entry.state == EntryState::kAvailable) offer(slot, effects);
   return slot;
 }
@@ -89,12 +91,6 @@ void Queue::erase(Slot slot) {
   if (!places_.empty()) places_.erase(entry.sequence);
   if (!marks_.empty()) marks_.erase(entry.sequence);
   index_.erase(slot);
-}
-
-uint32_t Queue::locked() const {
-  uint32_t available = 0;
-  for (int lane = 0; lane < kLanes; ++lane) available += index_.lane_size(lane);
-  return static_cast<uint32_t>(index_.size()) - leaving_ - available;
 }
 
 int64_t Queue::oldest_put_gmt_micros() const {

@@ -8,6 +8,7 @@
 // Thread: everything that says "locked" under mutex(), which is never held over I/O. Several queues
 // are locked in the order of their ids (LockedQueues).
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -45,6 +46,16 @@ struct Effects {
     Sequence sequence;
     Location location;
   };
+  // For SYSTEM.ADMIN.PERFM.EVENT.
+  struct QueueEvent {
+    int32_t reason = 0;
+    std::string queue;
+    int64_t seconds = 0;  // since the event before
+    uint32_t high_depth = 0;
+    uint32_t puts = 0;
+    uint32_t gets = 0;
+  };
+  std::vector<QueueEvent> events;
   std::vector<Read> reads;
   std::vector<std::pair<std::string, MessageRef>> retained;  // publications, by topic
   std::vector<DirectDelivery> direct;                        // publications that need no queue
@@ -52,7 +63,7 @@ struct Effects {
   std::vector<Expired> expired;
   bool empty() const {
     return triggers.empty() && expired.empty() && reads.empty() && retained.empty() &&
-           direct.empty();
+           direct.empty() && events.empty();
   }
 };
 
@@ -87,7 +98,10 @@ struct QueueStatistics {
 class Queue : public std::enable_shared_from_this<Queue> {
  public:
   Queue(QueueId id, std::string name, QueueSettings settings, const base::Clock& clock)
-      : id_(id), name_(std::move(name)), clock_(clock), settings_(std::move(settings)) {}
+      : id_(id), name_(std::move(name)), clock_(clock), settings_(std::move(settings)) {
+    events_.service = settings_.events.service;
+    events_.reset_ns = clock.monotonic_ns();
+  }
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
@@ -117,6 +131,10 @@ class Queue : public std::enable_shared_from_this<Queue> {
   void recover(const Entry& entry);
   // A locked one is available again, at its place.
   void release(Slot slot, Effects& effects);
+  // queue_events.cc: a put became visible, a message was got, a put found the queue full.
+  void note_put(Effects& effects);
+  void note_get(Effects& effects);
+  void note_full(Effects& effects);
   // For waiters, after settings or places have changed.
   void offer(Slot slot, Effects& effects);
 
@@ -156,7 +174,9 @@ class Queue : public std::enable_shared_from_this<Queue> {
     return static_cast<uint32_t>(index_.size() - leaving_) + uncommitted_puts_;
   }
   uint32_t uncommitted_puts() const { return uncommitted_puts_; }
-  uint32_t locked() const;
+  uint32_t locked() const { return index_.count_of(EntryState::kLocked); }
+  // By units of work, also such that are in doubt, whose handles may be closed; or by a browser.
+  bool has_locked() const { return locked() > 0; }
   // When the oldest message that is available was put; 0: not known without reading it.
   int64_t oldest_put_gmt_micros() const;
   void wake_all();
@@ -172,6 +192,7 @@ class Queue : public std::enable_shared_from_this<Queue> {
   std::unordered_map<Sequence, Mark>& marks() { return marks_; }
 
   QueueStatistics statistics;
+  std::atomic<bool> reports_events{false};  // PERFMEV
   uint32_t open_input = 0;
   uint32_t open_output = 0;
   uint32_t open_browse = 0;
@@ -182,6 +203,20 @@ class Queue : public std::enable_shared_from_this<Queue> {
   uint32_t other_cids = 0;               // that the index cannot find by their JMS correlation id
 
  private:
+  struct EventState {
+    bool is_high_armed = true;
+    bool is_low_armed = true;
+    bool is_full_armed = true;
+    ServiceEvent service = ServiceEvent::kNone;
+    int64_t service_from_ns = 0;  // 0: the queue is empty
+    int64_t reset_ns = 0;         // what follows counts from here on
+    uint32_t puts = 0;
+    uint32_t gets = 0;
+    uint32_t high_depth = 0;
+  };
+  void arm_events(const EventSettings& before);
+  void add_event(int32_t reason, Effects& effects);
+  void note_service(bool is_get, Effects& effects);
   void consider_trigger(const Entry& entry, Effects& effects);
   uint32_t available_from(uint8_t priority) const;
   Found find_by_identifier(const Matcher& matcher, Position from, const Loaded& loaded,
@@ -194,6 +229,7 @@ class Queue : public std::enable_shared_from_this<Queue> {
   const base::Clock& clock_;
   std::mutex mutex_;
   QueueSettings settings_;
+  EventState events_;
   QueueIndex index_;
   Waiters waiters_;
   std::vector<Cursor*> cursors_;

@@ -145,6 +145,11 @@ class QueueIndex {
       if (at(slot).state != EntryState::kFree) f(slot, at(slot));
     }
   }
+  uint32_t count_of(EntryState state) const {
+    uint32_t count = 0;
+    for (Slot slot = 0; slot < used_; ++slot) count += at(slot).state == state;
+    return count;
+  }
 
  private:
   static constexpr Slot kChunk = 32;

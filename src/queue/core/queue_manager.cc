@@ -48,6 +48,7 @@ Status QueueManager::start(Store& store) {
   }
   if (recovered_expiry_ms_ != INT64_MAX) schedule_sweep(recovered_expiry_ms_);
   if (was_unclean_) note_maybe_seen();
+  report(ManagerEvent{.reason = mqi::reason::kQMgrActive});
   if (!found_clean_stop_) return {};
   // From here on a stop is unclean until stop() says otherwise.
   UnitOfWork unit;
@@ -58,6 +59,10 @@ Status QueueManager::start(Store& store) {
 }
 
 void QueueManager::stop(std::function<void()> done) {
+  if (is_running()) {
+    report(
+        ManagerEvent{.reason = mqi::reason::kQMgrNotActive, .qualifier = event_reason::kStopping});
+  }
   if (!is_running_.exchange(false)) {
     if (done) options_.executor->post(std::move(done));
     return;
@@ -114,7 +119,11 @@ void QueueManager::set_settings(QueueManagerSettings settings) {
   auto kept = std::make_unique<const QueueManagerSettings>(std::move(settings));
   std::lock_guard lock(settings_mutex_);
   settings_.store(kept.get(), std::memory_order_release);
+  bool reports = kept->reports_performance;
   all_settings_.push_back(std::move(kept));
+  for (const NamedQueueRef& object : objects_.all()) {
+    if (object->queue != nullptr) object->queue->reports_events = reports;
+  }
 }
 
 void QueueManager::add_queue(const QueueRef& queue) {
@@ -145,6 +154,11 @@ Outcome QueueManager::connect(const ConnectOptions& options, std::shared_ptr<Con
   if (options_.access != nullptr) {
     AccessRequest request{options.user, mqi::ot::kQueueManager, name(), kRightConnect};
     if (!options_.access->refuses(request).empty()) {
+      report(ManagerEvent{.reason = mqi::reason::kNotAuthorized,
+                          .qualifier = event_reason::kConnect,
+                          .user = options.user,
+                          .application = options.application_name,
+                          .application_type = options.application_type});
       return Outcome::failed(mqi::reason::kNotAuthorized);
     }
   }
@@ -249,6 +263,7 @@ void QueueManager::apply(Effects effects) {
   if (!effects.reads.empty()) read_headers(std::move(effects.reads));
   for (auto& [topic, message] : effects.retained) pubsub_.retain(topic, std::move(message));
   for (DirectDelivery& direct : effects.direct) direct.run();
+  for (const Effects::QueueEvent& event : effects.events) report(event);
 }
 
 void QueueManager::run_detached(UnitOfWork unit) {
@@ -371,13 +386,7 @@ Status QueueManager::record(uint8_t kind, std::string_view key, std::string_view
     return {};
   }
   if (kind == static_cast<uint8_t>(RecordKind::kRetained)) {
-    uint32_t size = 0;
-    if (value.size() < sizeof size) return {};
-    std::memcpy(&size, value.data(), sizeof size);
-    value.remove_prefix(sizeof size);
-    if (size > value.size()) return {};
-    MessageRef message =
-        MS_TRY(decode_message(value.substr(0, size), std::string(value.substr(size))));
+    MessageRef message = MS_TRY(decode_retained(value));
     pubsub_.recover_retained(key, std::move(message));
     return {};
   }

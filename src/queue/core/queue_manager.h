@@ -24,6 +24,7 @@
 #include "base/random.h"
 #include "queue/core/access.h"
 #include "queue/core/client_records.h"
+#include "queue/core/events.h"
 #include "queue/core/object_admin.h"
 #include "queue/core/object_table.h"
 #include "queue/core/pubsub.h"
@@ -147,6 +148,10 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   bool has_memory(uint64_t bytes) const {
     return memory_bytes() + bytes <= options_.memory_bytes_max + options_.memory_bytes_max / 4;
   }
+  // What is kept in memory and no paging can take out: retained publications.
+  void count_memory(int64_t bytes) {
+    memory_bytes_.fetch_add(static_cast<uint64_t>(bytes), std::memory_order_relaxed);
+  }
   // Under the queue's lock.
   void publish(const UnitPut& put, Location location, Effects& effects);
   void forget_memory(const Entry& entry);
@@ -160,6 +165,9 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   void back_out(UnitOfWork& unit, UnitOfWork* kept);
   // Outside of all locks.
   void apply(Effects effects);
+  // events.h
+  void report(const ManagerEvent& event);
+  void report(const Effects::QueueEvent& event);
   // A unit of the queue manager itself, whose end nobody waits for.
   void run_detached(UnitOfWork unit);
   // A trigger monitor may have come to `initiation_queue`.
@@ -189,6 +197,7 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   void schedule_delayed(const QueueRef& queue, Sequence sequence, int64_t due_gmt_ms);
 
   void note_maybe_seen();
+  void put_event(const char* queue, std::string body);
 
   QueueManagerOptions options_;
   Store* store_ = nullptr;

@@ -13,6 +13,19 @@ namespace millstream::queue {
 enum class TriggerType : uint8_t { kNone, kFirst, kEvery, kDepth };
 enum class DynamicKind : uint8_t { kPredefined, kTemporary, kPermanent };
 
+enum class ServiceEvent : uint8_t { kNone, kHigh, kOk };
+
+// Which events of a queue are reported (events.h), while PERFMEV is on.
+struct EventSettings {
+  uint8_t high_percent = 80;  // of MAXDEPTH
+  uint8_t low_percent = 20;
+  bool reports_high = false;
+  bool reports_low = false;
+  bool reports_full = true;
+  ServiceEvent service = ServiceEvent::kNone;
+  uint32_t service_interval_ms = 999'999'999;
+};
+
 // QLOCAL, and what a QMODEL gives its queues.
 struct QueueSettings {
   std::string description;
@@ -39,6 +52,7 @@ struct QueueSettings {
   mqi::PropertyControl property_control = mqi::PropertyControl::kCompat;
   int32_t expiry_cap = -1;  // CAPEXPRY in tenths of seconds; -1: none
   DynamicKind dynamic = DynamicKind::kPredefined;
+  EventSettings events;
 };
 
 // QALIAS.
@@ -81,6 +95,13 @@ struct QueueManagerSettings {
   uint32_t trigger_interval_ms = 999'999'999;  // TRIGINT
   int32_t mark_browse_ms = 5000;               // MARKINT; -1: for ever
   int32_t ccsid = 1208;
+  // Events (events.h).
+  bool reports_authority = false;
+  bool reports_inhibited = false;
+  bool reports_local = false;
+  bool reports_remote = false;
+  bool reports_start_stop = true;
+  bool reports_performance = false;
   bool creates_unknown_queues = false;  // from the default model queue, for development
 };
 

@@ -79,9 +79,19 @@ Outcome Connection::publish_to(Handle& handle, PutCall& call, MessageRef message
   }
   PubSub::Publisher from{id_, publisher(), (call.options & mqi::pmo::kNotOwnSubs) != 0,
                          call.publish_level};
+  if (in_unit) {
+    if (Outcome o = check_unit(1, message->body.size()); !o.is_ok()) return o;
+  }
+  bool is_retained = (call.options & mqi::pmo::kRetain) != 0;
+  if ((is_retained || !message->is_persistent()) && !manager_.has_memory(message->memory_bytes())) {
+    return Outcome::failed(reason::kStorageNotAvailable);
+  }
+  if (message->is_persistent() && !manager_.store().admit(message->body.size())) {
+    return Outcome::failed(reason::kQSpaceNotAvailable);
+  }
   Outcome outcome = pubsub.publish(handle.topic, message, from, own, delivered);
   if (outcome.is_failed()) return outcome;
-  if ((call.options & mqi::pmo::kRetain) != 0) own.retained.emplace_back(handle.topic, message);
+  if (is_retained) own.retained.emplace_back(handle.topic, message);
   bool is_unmatched = delivered == 0 && (call.options & mqi::pmo::kWarnIfNoSubsMatched) != 0;
   Outcome good = is_unmatched ? Outcome::warning(reason::kNoSubsMatched) : Outcome::ok();
   if (in_unit) {
@@ -100,23 +110,6 @@ Outcome Connection::publish_to(Handle& handle, PutCall& call, MessageRef message
       new CommitOperation(manager_, std::move(own), options_.executor, std::move(done));
   outcome = operation->run();
   return outcome.is_ok() ? good : outcome;
-}
-
-// The queue of a managed subscription, made after the topic's model.
-Outcome Connection::make_managed_queue(const std::string& topic, bool is_durable, bool is_shared,
-                                       NamedQueueRef& out) {
-  topic::TopicAttributes attributes = manager_.pubsub().attributes(topic);
-  std::string model =
-      is_durable ? attributes.durable_model_queue : attributes.temporary_model_queue;
-  if (model.empty()) {
-    model = is_durable ? "SYSTEM.DURABLE.MODEL.QUEUE" : "SYSTEM.NDURABLE.MODEL.QUEUE";
-  }
-  std::string name = is_durable ? "SYSTEM.MANAGED.DURABLE." : "SYSTEM.MANAGED.NDURABLE.";
-  uint64_t unique = manager_.options().random->next_u64();
-  name += subscribe_hex({reinterpret_cast<const char*>(&unique), sizeof unique});
-  Outcome o =
-      manager_.admin().create_dynamic(name, model, is_shared, out, options_.executor, nullptr);
-  return o.is_failed() ? o : Outcome::ok();
 }
 
 Outcome Connection::open_managed(const NamedQueueRef& object, Hobj& out) {
@@ -174,6 +167,17 @@ Outcome Connection::add_subscription_handle(const SubscriptionRef& s, SubscribeC
 }
 
 Outcome Connection::subscribe(SubscribeCall& call, Done done) {
+  Outcome outcome = subscribe_to(call, std::move(done));
+  if (outcome.reason == reason::kNotAuthorized) {
+    ManagerEvent event;
+    event.qualifier = event_reason::kSubscribe;
+    event.topic = call.object_string;
+    report_failure(outcome, {}, std::move(event));
+  }
+  return outcome;
+}
+
+Outcome Connection::subscribe_to(SubscribeCall& call, Done done) {
   call.handle = kNoObject;
   if (!is_open_) return Outcome::failed(reason::kHconnError);
   if (!manager_.is_running()) return Outcome::failed(reason::kQMgrStopping);
@@ -243,9 +247,9 @@ Outcome Connection::create_subscription(std::shared_ptr<Subscription> s, Subscri
   PubSub& pubsub = manager_.pubsub();
   NamedQueueRef managed;
   if (s->is_managed) {
-    if (Outcome o = make_managed_queue(s->topic, s->is_durable, s->is_shared, managed);
-        o.is_failed())
-      return o;
+    Outcome o = manager_.admin().create_managed(s->topic, s->is_durable, s->is_shared, managed,
+                                                options_.executor);
+    if (o.is_failed()) return o;
     s->destination = managed->name;
   } else {
     HandleRef destination = find_handle(call.destination);
@@ -253,6 +257,11 @@ Outcome Connection::create_subscription(std::shared_ptr<Subscription> s, Subscri
       return Outcome::failed(reason::kHobjError);
     }
     s->destination = destination->queue->name();
+    const AccessControl* access = manager_.options().access;
+    AccessRequest request{options_.user, mqi::ot::kQueue, s->destination, kRightPut};
+    if (access != nullptr && !access->refuses(request).empty()) {
+      return Outcome::failed(reason::kNotAuthorized);
+    }
   }
   call.correlation_id = s->correlation_id;
   Outcome outcome;
@@ -260,13 +269,16 @@ Outcome Connection::create_subscription(std::shared_ptr<Subscription> s, Subscri
   if (s->is_durable) {
     outcome = define_subscription(*s, call, std::move(done));
     added = pubsub.find(s->name);
-    if (outcome.is_failed() || added == nullptr) {
-      return outcome.is_failed() ? outcome : Outcome::failed(reason::kTopicStringError);
+    if (!outcome.is_failed() && added == nullptr) {
+      outcome = Outcome::failed(reason::kTopicStringError);
     }
   } else {
     outcome = pubsub.add(std::move(s));
   }
-  if (outcome.is_failed()) return outcome;
+  if (outcome.is_failed()) {
+    if (managed != nullptr) (void)manager_.admin().delete_dynamic(managed, true);
+    return outcome;
+  }
   if (managed != nullptr) {
     if (Outcome o = open_managed(managed, call.destination); o.is_failed()) return o;
   }

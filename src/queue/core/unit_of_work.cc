@@ -1,8 +1,11 @@
 #include "queue/core/unit_of_work.h"
 
+#include <cstring>
+
 #include "base/assert.h"
 #include "mqi/properties.h"
 #include "queue/core/definitions.h"
+#include "queue/core/errors_gen.h"
 #include "queue/core/message_codec.h"
 #include "queue/core/queue_manager.h"
 
@@ -79,6 +82,7 @@ void CommitOperation::lock(LockedQueues& queues) const {
 
 Outcome CommitOperation::run(RedoKind kind, std::string_view xid) {
   std::unique_ptr<CommitOperation> self(this);
+  if (kind != RedoKind::kCommitPrepared) record_retained();  // those of a prepare are in it
   bool is_persistent = kind != RedoKind::kCommit || unit_.is_persistent();
   if (is_persistent && kind != RedoKind::kCommitPrepared) {
     headers_.reserve(unit_.puts.size());
@@ -86,9 +90,6 @@ Outcome CommitOperation::run(RedoKind kind, std::string_view xid) {
       headers_.emplace_back();
       if (put.message->is_persistent()) encode_message_header(*put.message, headers_.back());
     }
-  }
-  for (const auto& [topic, message] : unit_.retained) {
-    if (message->is_persistent()) unit_.records.push_back(retained_record(topic, *message));
   }
   xid_ = xid;
   LockedQueues queues;  // not a member: the object may be gone before they are unlocked
@@ -121,6 +122,17 @@ bool CommitOperation::is_stored(const UnitPut& put) const {
   return put.message->is_persistent() && !put.queue->is_deleted();
 }
 
+// A publication that is not persistent takes the place of one that is, also after a restart.
+void CommitOperation::record_retained() {
+  for (const auto& [topic, message] : unit_.retained) {
+    if (message->is_persistent()) {
+      unit_.records.push_back(retained_record(topic, *message));
+    } else if (manager_.pubsub().retains_persistent(topic)) {
+      unit_.records.push_back({static_cast<uint8_t>(RecordKind::kRetained), topic, "", true});
+    }
+  }
+}
+
 UnitRecord CommitOperation::retained_record(const std::string& topic, const Message& message) {
   std::string header;
   encode_message_header(message, header);
@@ -129,6 +141,19 @@ UnitRecord CommitOperation::retained_record(const std::string& topic, const Mess
   value += header;
   value += message.body.view();
   return {static_cast<uint8_t>(RecordKind::kRetained), topic, std::move(value), false};
+}
+
+Result<MessageRef> decode_retained(std::string_view value) {
+  uint32_t size = 0;
+  if (value.size() < sizeof size) {
+    return base::make_error(core::errors::kMessageHeader, {"it is too short"});
+  }
+  std::memcpy(&size, value.data(), sizeof size);
+  value.remove_prefix(sizeof size);
+  if (size > value.size()) {
+    return base::make_error(core::errors::kMessageHeader, {"it is too short"});
+  }
+  return decode_message(value.substr(0, size), std::string(value.substr(size)));
 }
 
 void CommitOperation::build(RedoKind kind) {
@@ -167,7 +192,7 @@ void CommitOperation::publish(std::span<const Location> locations) {
   for (const UnitGet& get : unit_.gets) {
     manager_.forget(get.queue->index().at(get.slot));
     get.queue->erase(get.slot);
-    ++get.queue->statistics.gets;
+    get.queue->note_get(effects_);
     get.queue->statistics.last_get_gmt_micros = now;
   }
   for (auto& retained : unit_.retained) effects_.retained.push_back(std::move(retained));

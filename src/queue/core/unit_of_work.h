@@ -66,6 +66,9 @@ struct UnitOfWork {
 IndexEntry make_index_entry(const Message& message);
 Entry make_entry(const IndexEntry& index, Message* message, Location location, bool is_fifo);
 
+// The value of a record of a retained publication.
+Result<MessageRef> decode_retained(std::string_view value);
+
 class CommitOperation final : public Pending {
  public:
   CommitOperation(QueueManager& manager, UnitOfWork unit, base::Executor* executor, Done done);
@@ -83,6 +86,7 @@ class CommitOperation final : public Pending {
   void lock(LockedQueues& queues) const;
   void build(RedoKind kind);
   void build_content();
+  void record_retained();
   static UnitRecord retained_record(const std::string& topic, const Message& message);
   bool is_stored(const UnitPut& put) const;
   void publish(std::span<const Location> locations);

@@ -1,6 +1,7 @@
 #include "queue/core/xa.h"
 
 #include "queue/core/connection.h"
+#include "queue/core/definitions.h"
 #include "queue/core/queue_manager.h"
 
 namespace millstream::queue {
@@ -266,6 +267,12 @@ void XaBranches::recovered(const RedoUnit& redo, std::span<const Location> puts)
     }
     get.queue->lock(get.slot, branch.unit.owner);
     branch.unit.gets.push_back(std::move(get));
+  }
+  for (const RedoRecord& record : redo.records) {
+    if (record.kind != static_cast<uint8_t>(RecordKind::kRetained) || record.is_erased) continue;
+    auto message = decode_retained(record.value);
+    if (!message.ok()) continue;
+    branch.unit.retained.emplace_back(record.key, std::move(message).take_value());
   }
   Lock lock(mutex_);
   branches_[std::string(redo.xid)] = std::move(branch);

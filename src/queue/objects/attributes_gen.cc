@@ -87,21 +87,24 @@ constexpr NamedNumber kTable77[] = {{"OFF", 0, true}, {"ON", 1, true}};
 constexpr NamedNumber kTable78[] = {{"NONE", -1, true}, {"OFF", 0, true}, {"ON", 1, true}};
 constexpr NamedNumber kTable79[] = {{"DISABLED", 0, true}, {"QUEUE", 1, true}, {"MSG", 2, true}};
 constexpr NamedNumber kTable80[] = {{"ANY", 0, true}, {"RFC5280", 1, true}};
-constexpr NamedNumber kTable81[] = {{"LOCAL", 0, true}, {"ANY", 1, true}};
-constexpr NamedNumber kTable82[] = {{"DISABLED", 0, true}, {"ENABLED", 1, true}, {"NODISPLAY", 2, true}};
-constexpr NamedNumber kTable83[] = {{"SCTQ", 0, true}, {"CHANNEL", 1, true}};
-constexpr NamedNumber kTable84[] = {{"OFF", 0, true}};
-constexpr NamedNumber kTable85[] = {{"AUTO", 0, true}, {"MANUAL", 1, true}};
-constexpr NamedNumber kTable86[] = {{"IPV4", 0, true}, {"IPV6", 1, true}};
-constexpr RefusedValue kTable87[] = {{"ENABLED", "The journal has no extents to report."}};
-constexpr NamedNumber kTable88[] = {{"NONE", -1, true}, {"OFF", 0, true}, {"LOW", 17, true}, {"MEDIUM", 33, true}, {"HIGH", 65, true}};
-constexpr NamedNumber kTable89[] = {{"UNIX", 3, true}};
-constexpr NamedNumber kTable90[] = {{"DISABLED", 0, true}, {"COMPAT", 1, true}, {"ENABLED", 2, true}};
-constexpr NamedNumber kTable91[] = {{"DISCARD", 1, true}, {"KEEP", 2, true}};
-constexpr NamedNumber kTable92[] = {{"NORMAL", 0, true}, {"SAFE", 1, true}, {"DISCARD", 2, true}, {"KEEP", 3, true}};
-constexpr NamedNumber kTable93[] = {{"YES", 0, true}, {"IFPER", 1, true}};
-constexpr NamedNumber kTable94[] = {{"QMGR", 0, true}, {"MANUAL", 1, true}};
-constexpr NamedNumber kTable95[] = {{"NONE", 1, true}, {"128BIT", 2, true}, {"192BIT", 4, true}};
+constexpr RefusedValue kTable81[] = {{"ENABLED", "There are no events of this kind."}};
+constexpr RefusedValue kTable82[] = {{"ENABLED", "There are no events of this kind."}, {"EXCEPTION", "There are no events of this kind."}};
+constexpr NamedNumber kTable83[] = {{"LOCAL", 0, true}, {"ANY", 1, true}};
+constexpr NamedNumber kTable84[] = {{"DISABLED", 0, true}, {"ENABLED", 1, true}, {"NODISPLAY", 2, true}};
+constexpr RefusedValue kTable85[] = {{"ENABLED", "There are no events of this kind."}, {"NODISPLAY", "There are no events of this kind."}};
+constexpr NamedNumber kTable86[] = {{"SCTQ", 0, true}, {"CHANNEL", 1, true}};
+constexpr NamedNumber kTable87[] = {{"OFF", 0, true}};
+constexpr NamedNumber kTable88[] = {{"AUTO", 0, true}, {"MANUAL", 1, true}};
+constexpr NamedNumber kTable89[] = {{"IPV4", 0, true}, {"IPV6", 1, true}};
+constexpr RefusedValue kTable90[] = {{"ENABLED", "The journal has no extents to report."}};
+constexpr NamedNumber kTable91[] = {{"NONE", -1, true}, {"OFF", 0, true}, {"LOW", 17, true}, {"MEDIUM", 33, true}, {"HIGH", 65, true}};
+constexpr NamedNumber kTable92[] = {{"UNIX", 3, true}};
+constexpr NamedNumber kTable93[] = {{"DISABLED", 0, true}, {"COMPAT", 1, true}, {"ENABLED", 2, true}};
+constexpr NamedNumber kTable94[] = {{"DISCARD", 1, true}, {"KEEP", 2, true}};
+constexpr NamedNumber kTable95[] = {{"NORMAL", 0, true}, {"SAFE", 1, true}, {"DISCARD", 2, true}, {"KEEP", 3, true}};
+constexpr NamedNumber kTable96[] = {{"YES", 0, true}, {"IFPER", 1, true}};
+constexpr NamedNumber kTable97[] = {{"QMGR", 0, true}, {"MANUAL", 1, true}};
+constexpr NamedNumber kTable98[] = {{"NONE", 1, true}, {"128BIT", 2, true}, {"192BIT", 4, true}};
 
 constexpr AttributeSpec kQlocal[] = {
     {Attr::kAcctq, "ACCTQ", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, -3, "", kTable0, {}, "", {}, 0, "Whether accounting data is collected."},
@@ -140,13 +143,13 @@ constexpr AttributeSpec kQlocal[] = {
     {Attr::kProcess, "PROCESS", "", "", AttributeKind::kName, Support::kEffective, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "The process that is started when triggered."},
     {Attr::kPut, "PUT", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable9, {}, "", {}, 0, "Whether messages may be put."},
     {Attr::kPropctl, "PROPCTL", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable16, {}, "", {}, 0, "How message properties are given to a get without a message handle."},
-    {Attr::kQdepthhi, "QDEPTHHI", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 100, 80, "", {}, {}, "", {}, 0, "Depth of the high event, in percent of MAXDEPTH."},
-    {Attr::kQdepthlo, "QDEPTHLO", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 100, 20, "", {}, {}, "", {}, 0, "Depth of the low event, in percent of MAXDEPTH."},
-    {Attr::kQdphiev, "QDPHIEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether the high event is reported."},
-    {Attr::kQdploev, "QDPLOEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether the low event is reported."},
-    {Attr::kQdpmaxev, "QDPMAXEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable17, {}, "", {}, 0, "Whether a full queue is reported."},
-    {Attr::kQsvciev, "QSVCIEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable18, {}, "", {}, 0, "Which service interval events are reported."},
-    {Attr::kQsvcint, "QSVCINT", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 999999999, 999999999, "", {}, {}, "", {}, 0, "Service interval in milliseconds."},
+    {Attr::kQdepthhi, "QDEPTHHI", "", "", AttributeKind::kNumber, Support::kEffective, 0, 0, 100, 80, "", {}, {}, "", {}, 0, "Depth of the high event, in percent of MAXDEPTH."},
+    {Attr::kQdepthlo, "QDEPTHLO", "", "", AttributeKind::kNumber, Support::kEffective, 0, 0, 100, 20, "", {}, {}, "", {}, 0, "Depth of the low event, in percent of MAXDEPTH."},
+    {Attr::kQdphiev, "QDPHIEV", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether the high event is reported."},
+    {Attr::kQdploev, "QDPLOEV", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether the low event is reported."},
+    {Attr::kQdpmaxev, "QDPMAXEV", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 1, "", kTable17, {}, "", {}, 0, "Whether a full queue is reported."},
+    {Attr::kQsvciev, "QSVCIEV", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable18, {}, "", {}, 0, "Which service interval events are reported."},
+    {Attr::kQsvcint, "QSVCINT", "", "", AttributeKind::kNumber, Support::kEffective, 0, 0, 999999999, 999999999, "", {}, {}, "", {}, 0, "Service interval in milliseconds."},
     {Attr::kRetintvl, "RETINTVL", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 999999999, 999999999, "", {}, {}, "", {}, 0, "Hours after which the queue is no longer needed; for people."},
     {Attr::kScope, "SCOPE", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable19, {}, "", {}, 0, "Where the definition is known."},
     {Attr::kShare, "SHARE", "", "NOSHARE", AttributeKind::kFlag, Support::kEffective, 0, 0, 0, 1, "", {}, {}, "", {}, 0, "Whether several may get at the same time."},
@@ -231,13 +234,13 @@ constexpr AttributeSpec kQmodel[] = {
     {Attr::kProcess, "PROCESS", "", "", AttributeKind::kName, Support::kEffective, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "The process that is started when triggered."},
     {Attr::kPut, "PUT", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable9, {}, "", {}, 0, "Whether messages may be put."},
     {Attr::kPropctl, "PROPCTL", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable16, {}, "", {}, 0, "How message properties are given to a get without a message handle."},
-    {Attr::kQdepthhi, "QDEPTHHI", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 100, 80, "", {}, {}, "", {}, 0, "Depth of the high event, in percent of MAXDEPTH."},
-    {Attr::kQdepthlo, "QDEPTHLO", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 100, 20, "", {}, {}, "", {}, 0, "Depth of the low event, in percent of MAXDEPTH."},
-    {Attr::kQdphiev, "QDPHIEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether the high event is reported."},
-    {Attr::kQdploev, "QDPLOEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether the low event is reported."},
-    {Attr::kQdpmaxev, "QDPMAXEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable17, {}, "", {}, 0, "Whether a full queue is reported."},
-    {Attr::kQsvciev, "QSVCIEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable18, {}, "", {}, 0, "Which service interval events are reported."},
-    {Attr::kQsvcint, "QSVCINT", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 999999999, 999999999, "", {}, {}, "", {}, 0, "Service interval in milliseconds."},
+    {Attr::kQdepthhi, "QDEPTHHI", "", "", AttributeKind::kNumber, Support::kEffective, 0, 0, 100, 80, "", {}, {}, "", {}, 0, "Depth of the high event, in percent of MAXDEPTH."},
+    {Attr::kQdepthlo, "QDEPTHLO", "", "", AttributeKind::kNumber, Support::kEffective, 0, 0, 100, 20, "", {}, {}, "", {}, 0, "Depth of the low event, in percent of MAXDEPTH."},
+    {Attr::kQdphiev, "QDPHIEV", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether the high event is reported."},
+    {Attr::kQdploev, "QDPLOEV", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether the low event is reported."},
+    {Attr::kQdpmaxev, "QDPMAXEV", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 1, "", kTable17, {}, "", {}, 0, "Whether a full queue is reported."},
+    {Attr::kQsvciev, "QSVCIEV", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable18, {}, "", {}, 0, "Which service interval events are reported."},
+    {Attr::kQsvcint, "QSVCINT", "", "", AttributeKind::kNumber, Support::kEffective, 0, 0, 999999999, 999999999, "", {}, {}, "", {}, 0, "Service interval in milliseconds."},
     {Attr::kRetintvl, "RETINTVL", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 999999999, 999999999, "", {}, {}, "", {}, 0, "Hours after which the queue is no longer needed; for people."},
     {Attr::kShare, "SHARE", "", "NOSHARE", AttributeKind::kFlag, Support::kEffective, 0, 0, 0, 0, "", {}, {}, "", {}, 0, "Whether several may get at the same time."},
     {Attr::kStatq, "STATQ", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, -3, "", kTable0, {}, "", {}, 0, "Whether statistics are collected."},
@@ -758,42 +761,42 @@ constexpr AttributeSpec kQmgr[] = {
     {Attr::kActvtrc, "ACTVTRC", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable77, {}, "", {}, 0, "Whether MQI activity is traced."},
     {Attr::kAdvcap, "ADVCAP", "", "", AttributeKind::kEnum, Support::kKept, kReadOnly, 0, 0, 1, "", kTable17, {}, "", {}, 0, "Advanced capability."},
     {Attr::kAmqpcap, "AMQPCAP", "", "", AttributeKind::kEnum, Support::kKept, kReadOnly, 0, 0, 1, "", kTable4, {}, "", {}, 0, "AMQP capability."},
-    {Attr::kAuthorev, "AUTHOREV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether refused authority is reported."},
+    {Attr::kAuthorev, "AUTHOREV", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether refused authority is reported."},
     {Attr::kCcsid, "CCSID", "", "", AttributeKind::kNumber, Support::kEffective, 0, 1, 65535, 1208, "", {}, {}, "", {}, 0, "Character set of the queue manager."},
     {Attr::kCertlabl, "CERTLABL", "", "", AttributeKind::kText, Support::kKept, 0, 0, 64, 0, "", {}, {}, "", {}, 0, "Label of the certificate."},
     {Attr::kCertvpol, "CERTVPOL", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable80, {}, "", {}, 0, "How certificates are validated."},
     {Attr::kChad, "CHAD", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether receiver and server-connection channels are defined automatically."},
-    {Attr::kChadev, "CHADEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether automatic definition is reported."},
+    {Attr::kChadev, "CHADEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", kTable81, 0, "Whether automatic definition is reported."},
     {Attr::kChadexit, "CHADEXIT", "", "", AttributeKind::kText, Support::kKept, 0, 0, 128, 0, "", {}, {}, "There are no exits.", {}, 0, "Exit of automatic definition."},
-    {Attr::kChlev, "CHLEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable73, {}, "", {}, 0, "Whether channel events are reported."},
+    {Attr::kChlev, "CHLEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable73, {}, "", kTable82, 0, "Whether channel events are reported."},
     {Attr::kChlauth, "CHLAUTH", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable17, {}, "", {}, 0, "Whether channel authentication rules apply."},
     {Attr::kClwldata, "CLWLDATA", "", "", AttributeKind::kText, Support::kKept, 0, 0, 32, 0, "", {}, {}, "", {}, 0, "Data of the cluster workload exit."},
     {Attr::kClwlexit, "CLWLEXIT", "", "", AttributeKind::kText, Support::kKept, 0, 0, 128, 0, "", {}, {}, "There are no exits.", {}, 0, "Cluster workload exit."},
     {Attr::kClwllen, "CLWLLEN", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 999999999, 100, "", {}, {}, "", {}, 0, "Length of data for the cluster workload exit."},
     {Attr::kClwlmruc, "CLWLMRUC", "", "", AttributeKind::kNumber, Support::kKept, 0, 1, 999999999, 999999999, "", {}, {}, "", {}, 0, "Most recently used cluster channels."},
-    {Attr::kClwluseq, "CLWLUSEQ", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable81, {}, "", {}, 0, "Whether cluster queues are used beside a local one."},
-    {Attr::kCmdev, "CMDEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable82, {}, "", {}, 0, "Whether commands are reported."},
+    {Attr::kClwluseq, "CLWLUSEQ", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable83, {}, "", {}, 0, "Whether cluster queues are used beside a local one."},
+    {Attr::kCmdev, "CMDEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable84, {}, "", kTable85, 0, "Whether commands are reported."},
     {Attr::kCmdlevel, "CMDLEVEL", "", "", AttributeKind::kNumber, Support::kKept, kReadOnly, 0, 9999, 940, "", {}, {}, "", {}, 0, "Command level."},
     {Attr::kCommandq, "COMMANDQ", "", "", AttributeKind::kName, Support::kKept, kReadOnly, 0, 48, 0, "SYSTEM.ADMIN.COMMAND.QUEUE", {}, {}, "", {}, 0, "Queue of the command server."},
-    {Attr::kConfigev, "CONFIGEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether changes of objects are reported."},
+    {Attr::kConfigev, "CONFIGEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", kTable81, 0, "Whether changes of objects are reported."},
     {Attr::kConnauth, "CONNAUTH", "", "", AttributeKind::kName, Support::kKept, 0, 0, 48, 0, "SYSTEM.DEFAULT.AUTHINFO.IDPWOS", {}, {}, "", {}, 0, "The AUTHINFO object that says how users are checked."},
     {Attr::kCustom, "CUSTOM", "", "", AttributeKind::kText, Support::kKept, 0, 0, 128, 0, "", {}, {}, "", {}, 0, "Attributes without a name of their own."},
     {Attr::kDeadq, "DEADQ", "", "", AttributeKind::kName, Support::kEffective, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "The dead-letter queue."},
-    {Attr::kDefclxq, "DEFCLXQ", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable83, {}, "", {}, 0, "Transmission queue of cluster-sender channels."},
+    {Attr::kDefclxq, "DEFCLXQ", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable86, {}, "", {}, 0, "Transmission queue of cluster-sender channels."},
     {Attr::kDefxmitq, "DEFXMITQ", "", "", AttributeKind::kName, Support::kEffective, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "Transmission queue when nothing else is named."},
     {Attr::kDescr, "DESCR", "", "", AttributeKind::kText, Support::kKept, 0, 0, 64, 0, "", {}, {}, "", {}, 0, "Description."},
     {Attr::kDistl, "DISTL", "", "", AttributeKind::kEnum, Support::kKept, kReadOnly, 0, 0, 0, "", kTable4, {}, "", {}, 0, "Whether distribution lists are supported."},
-    {Attr::kImgintvl, "IMGINTVL", "", "", AttributeKind::kNumber, Support::kKept, 0, 1, 999999999, 60, "", kTable84, {}, "", {}, 0, "Minutes between media images."},
-    {Attr::kImglogln, "IMGLOGLN", "", "", AttributeKind::kNumber, Support::kKept, 0, 1, 999999999, 0, "", kTable84, {}, "", {}, 0, "Log in MB between media images."},
+    {Attr::kImgintvl, "IMGINTVL", "", "", AttributeKind::kNumber, Support::kKept, 0, 1, 999999999, 60, "", kTable87, {}, "", {}, 0, "Minutes between media images."},
+    {Attr::kImglogln, "IMGLOGLN", "", "", AttributeKind::kNumber, Support::kKept, 0, 1, 999999999, 0, "", kTable87, {}, "", {}, 0, "Log in MB between media images."},
     {Attr::kImgrcovo, "IMGRCOVO", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable4, {}, "", {}, 0, "Whether media images of objects are recorded."},
     {Attr::kImgrcovq, "IMGRCOVQ", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable4, {}, "", {}, 0, "Whether media images of queues are recorded."},
-    {Attr::kImgsched, "IMGSCHED", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable85, {}, "", {}, 0, "Whether media images are recorded automatically."},
-    {Attr::kInhibtev, "INHIBTEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether inhibited puts and gets are reported."},
+    {Attr::kImgsched, "IMGSCHED", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable88, {}, "", {}, 0, "Whether media images are recorded automatically."},
+    {Attr::kInhibtev, "INHIBTEV", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether inhibited puts and gets are reported."},
     {Attr::kInitkey, "INITKEY", "", "", AttributeKind::kText, Support::kKept, kSecret, 0, 256, 0, "", {}, {}, "", {}, 0, "Key file of encrypted passwords."},
-    {Attr::kIpaddrv, "IPADDRV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable86, {}, "", {}, 0, "Preferred IP version."},
+    {Attr::kIpaddrv, "IPADDRV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable89, {}, "", {}, 0, "Preferred IP version."},
     {Attr::kKeyrpwd, "KEYRPWD", "", "", AttributeKind::kText, Support::kKept, kSecret, 0, 1024, 0, "", {}, {}, "", {}, 0, "Password of the key repository."},
-    {Attr::kLocalev, "LOCALEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether errors with local names are reported."},
-    {Attr::kLoggerev, "LOGGEREV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", kTable87, 0, "Whether log extents are reported."},
+    {Attr::kLocalev, "LOCALEV", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether errors with local names are reported."},
+    {Attr::kLoggerev, "LOGGEREV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", kTable90, 0, "Whether log extents are reported."},
     {Attr::kMarkint, "MARKINT", "", "", AttributeKind::kNumber, Support::kEffective, 0, 0, 999999999, 5000, "", kTable1, {}, "", {}, 0, "How long a browse mark lasts, in milliseconds."},
     {Attr::kMaxhands, "MAXHANDS", "", "", AttributeKind::kNumber, Support::kEffective, 0, 1, 999999999, 256, "", {}, {}, "", {}, 0, "Open handles a connection."},
     {Attr::kMaxmsgl, "MAXMSGL", "", "", AttributeKind::kNumber, Support::kEffective, 0, 32768, 104857600, 4194304, "", {}, {}, "", {}, 0, "Longest message in bytes."},
@@ -801,39 +804,39 @@ constexpr AttributeSpec kQmgr[] = {
     {Attr::kMaxprty, "MAXPRTY", "", "", AttributeKind::kNumber, Support::kKept, kReadOnly, 0, 9, 9, "", {}, {}, "", {}, 0, "Highest priority."},
     {Attr::kMaxumsgs, "MAXUMSGS", "", "", AttributeKind::kNumber, Support::kEffective, 0, 1, 999999999, 10000, "", {}, {}, "", {}, 0, "Messages in a unit of work."},
     {Attr::kMonacls, "MONACLS", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, -3, "", kTable12, {}, "", {}, 0, "Monitoring of automatically defined cluster-sender channels."},
-    {Attr::kMonchl, "MONCHL", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable88, {}, "", {}, 0, "Monitoring of channels."},
-    {Attr::kMonq, "MONQ", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable88, {}, "", {}, 0, "Monitoring of queues that leave it to the queue manager."},
+    {Attr::kMonchl, "MONCHL", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable91, {}, "", {}, 0, "Monitoring of channels."},
+    {Attr::kMonq, "MONQ", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable91, {}, "", {}, 0, "Monitoring of queues that leave it to the queue manager."},
     {Attr::kParent, "PARENT", "", "", AttributeKind::kName, Support::kKept, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "Parent in a publish/subscribe hierarchy."},
-    {Attr::kPerfmev, "PERFMEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether depth and service interval events are reported."},
-    {Attr::kPlatform, "PLATFORM", "", "", AttributeKind::kEnum, Support::kKept, kReadOnly, 0, 0, 3, "", kTable89, {}, "", {}, 0, "Platform."},
-    {Attr::kPsmode, "PSMODE", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 2, "", kTable90, {}, "", {}, 0, "Whether publish/subscribe is on."},
+    {Attr::kPerfmev, "PERFMEV", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether depth and service interval events are reported."},
+    {Attr::kPlatform, "PLATFORM", "", "", AttributeKind::kEnum, Support::kKept, kReadOnly, 0, 0, 3, "", kTable92, {}, "", {}, 0, "Platform."},
+    {Attr::kPsmode, "PSMODE", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 2, "", kTable93, {}, "", {}, 0, "Whether publish/subscribe is on."},
     {Attr::kPsclus, "PSCLUS", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable17, {}, "", {}, 0, "Whether publish/subscribe works in clusters."},
-    {Attr::kPsnpmsg, "PSNPMSG", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable91, {}, "", {}, 0, "What becomes of an undelivered non-persistent publication of queued publish/subscribe."},
-    {Attr::kPsnpres, "PSNPRES", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable92, {}, "", {}, 0, "What becomes of an undelivered response of queued publish/subscribe."},
+    {Attr::kPsnpmsg, "PSNPMSG", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable94, {}, "", {}, 0, "What becomes of an undelivered non-persistent publication of queued publish/subscribe."},
+    {Attr::kPsnpres, "PSNPRES", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable95, {}, "", {}, 0, "What becomes of an undelivered response of queued publish/subscribe."},
     {Attr::kPsrtycnt, "PSRTYCNT", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 999999999, 5, "", {}, {}, "", {}, 0, "Retries of queued publish/subscribe."},
-    {Attr::kPssyncpt, "PSSYNCPT", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable93, {}, "", {}, 0, "Whether queued publish/subscribe uses syncpoints."},
+    {Attr::kPssyncpt, "PSSYNCPT", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable96, {}, "", {}, 0, "Whether queued publish/subscribe uses syncpoints."},
     {Attr::kQmid, "QMID", "", "", AttributeKind::kText, Support::kEffective, kReadOnly, 0, 48, 0, "", {}, {}, "", {}, 0, "Unique identifier."},
-    {Attr::kRemoteev, "REMOTEEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether errors with remote names are reported."},
+    {Attr::kRemoteev, "REMOTEEV", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether errors with remote names are reported."},
     {Attr::kRepos, "REPOS", "", "", AttributeKind::kName, Support::kKept, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "The cluster that it is a repository of."},
     {Attr::kReposnl, "REPOSNL", "", "", AttributeKind::kName, Support::kKept, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "Namelist of such clusters."},
     {Attr::kRevdns, "REVDNS", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable17, {}, "", {}, 0, "Whether addresses are looked up."},
     {Attr::kRouterec, "ROUTEREC", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 2, "", kTable79, {}, "", {}, 0, "Whether trace-route information is recorded."},
-    {Attr::kSchinit, "SCHINIT", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable94, {}, "", {}, 0, "When the channel initiator starts."},
-    {Attr::kScmdserv, "SCMDSERV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable94, {}, "", {}, 0, "When the command server starts."},
+    {Attr::kSchinit, "SCHINIT", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable97, {}, "", {}, 0, "When the channel initiator starts."},
+    {Attr::kScmdserv, "SCMDSERV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable97, {}, "", {}, 0, "When the command server starts."},
     {Attr::kSplcap, "SPLCAP", "", "", AttributeKind::kEnum, Support::kKept, kReadOnly, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Message protection capability."},
     {Attr::kSslcrlnl, "SSLCRLNL", "", "", AttributeKind::kName, Support::kKept, 0, 0, 48, 0, "", {}, {}, "", {}, 0, "Namelist of AUTHINFO objects for revocation."},
     {Attr::kSslcryp, "SSLCRYP", "", "", AttributeKind::kText, Support::kKept, kSecret, 0, 256, 0, "", {}, {}, "", {}, 0, "Cryptographic hardware."},
-    {Attr::kSslev, "SSLEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", {}, 0, "Whether TLS errors are reported."},
+    {Attr::kSslev, "SSLEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable17, {}, "", kTable81, 0, "Whether TLS errors are reported."},
     {Attr::kSslfips, "SSLFIPS", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable4, {}, "", {}, 0, "Whether only certified cryptography is used."},
     {Attr::kSslkeyr, "SSLKEYR", "", "", AttributeKind::kText, Support::kKept, 0, 0, 256, 0, "", {}, {}, "", {}, 0, "Where keys are."},
     {Attr::kSslrkeyc, "SSLRKEYC", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 999999999, 0, "", {}, {}, "", {}, 0, "Bytes after which keys are renewed."},
     {Attr::kStatacls, "STATACLS", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, -3, "", kTable12, {}, "", {}, 0, "Statistics of automatically defined cluster-sender channels."},
-    {Attr::kStatchl, "STATCHL", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable88, {}, "", {}, 0, "Statistics of channels."},
+    {Attr::kStatchl, "STATCHL", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable91, {}, "", {}, 0, "Statistics of channels."},
     {Attr::kStatint, "STATINT", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 604800, 1800, "", {}, {}, "", {}, 0, "Seconds between statistics messages."},
     {Attr::kStatmqi, "STATMQI", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable77, {}, "", {}, 0, "Statistics of MQI calls."},
     {Attr::kStatq, "STATQ", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 0, "", kTable78, {}, "", {}, 0, "Statistics of queues."},
-    {Attr::kStrstpev, "STRSTPEV", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable17, {}, "", {}, 0, "Whether start and stop are reported."},
-    {Attr::kSuiteb, "SUITEB", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable95, {}, "", {}, 0, "Suite B strength."},
+    {Attr::kStrstpev, "STRSTPEV", "", "", AttributeKind::kEnum, Support::kEffective, 0, 0, 0, 1, "", kTable17, {}, "", {}, 0, "Whether start and stop are reported."},
+    {Attr::kSuiteb, "SUITEB", "", "", AttributeKind::kEnum, Support::kKept, 0, 0, 0, 1, "", kTable98, {}, "", {}, 0, "Suite B strength."},
     {Attr::kSyncpt, "SYNCPT", "", "NOSYNCPT", AttributeKind::kFlag, Support::kKept, kReadOnly, 0, 0, 1, "", {}, {}, "", {}, 0, "Syncpoints are available."},
     {Attr::kTreelife, "TREELIFE", "", "", AttributeKind::kNumber, Support::kKept, 0, 0, 604000, 1800, "", {}, {}, "", {}, 0, "Seconds that an unused topic node lives."},
     {Attr::kTrigint, "TRIGINT", "", "", AttributeKind::kNumber, Support::kEffective, 0, 0, 999999999, 999999999, "", {}, {}, "", {}, 0, "Milliseconds between repeated trigger messages."},
