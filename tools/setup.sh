@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the Debian 12 packages of the named groups: build test lint bench (default: all).
+# Installs the Debian 12 packages of the named groups: build test interop lint bench
+# (default: all).
 # Quick when nothing is missing; package lists are fetched only when an installation needs them.
 set -eu
 
@@ -13,14 +14,23 @@ lint="clang-19 clang-tidy-19 clang-format-19"
 bench="libbenchmark-dev libpugixml-dev rapidjson-dev wrk nginx-light clang-19 libfuzzer-19-dev
   libclang-rt-19-dev valgrind libxml2-dev linux-perf"
 
+# Clients that others wrote, which tests/interop runs, and what brings those of npm and Maven.
+interop="python3-qpid-proton libqpid-proton-cpp12-dev python3-paho-mqtt python3-stomp
+  mosquitto-clients tshark"
+command -v node >/dev/null 2>&1 || interop="$interop nodejs"
+command -v npm >/dev/null 2>&1 || interop="$interop npm"
+command -v javac >/dev/null 2>&1 || interop="$interop default-jdk-headless"
+command -v mvn >/dev/null 2>&1 || interop="$interop maven"
+
 wanted=""
-for group in ${*:-build test lint bench}; do
+for group in ${*:-build test interop lint bench}; do
   case "$group" in
+    interop) wanted="$wanted $interop" ;;
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $test" ;;
     lint) wanted="$wanted $lint" ;;
     bench) wanted="$wanted $bench" ;;
-    *) echo "setup.sh: unknown group '$group' (build test lint bench)" >&2; exit 2 ;;
+    *) echo "setup.sh: unknown group '$group' (build test interop lint bench)" >&2; exit 2 ;;
   esac
 done
 
