@@ -112,7 +112,7 @@ lane_release() {
   check "command reference is current (make docs)" cmp docs/reference/commands.md \
     <(build/release/millstream --command-reference) || return 1
   local script
-  for script in tests/http/run.py tests/http/attacks.py tests/sql/run.py tests/https/run.py tests/https/admin.py tests/observe/run.py tests/rest/run.py tests/queue/rest.py tests/cli/run.py tests/queue/commands.py tests/redeploy/run.py tests/async/run.py tests/demo/run.py tests/docs/run.py; do
+  for script in tests/http/run.py tests/http/attacks.py tests/sql/run.py tests/https/run.py tests/https/admin.py tests/observe/run.py tests/rest/run.py tests/queue/rest.py tests/cli/run.py tests/queue/commands.py tests/wire/ports.py tests/redeploy/run.py tests/async/run.py tests/demo/run.py tests/docs/run.py; do
     [ ! -f "$script" ] || run_script "$script" || return 1
   done
   [ ! -x examples/demo.sh ] || check "demo" examples/demo.sh

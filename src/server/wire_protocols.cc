@@ -1,14 +1,14 @@
 #include "server/wire_protocols.h"
 
-#include <vector>
-
 #include "wire/amqp/protocol.h"
+#include "wire/stomp/protocol.h"
 
 namespace millstream::server {
 
 std::span<const wire::ProtocolSpec* const> wire_protocols() {
-  static const std::vector<const wire::ProtocolSpec*> kAll = {
+  static const wire::ProtocolSpec* const kAll[] = {
       &wire::amqp::protocol(),
+      &wire::stomp::protocol(),
   };
   return kAll;
 }

@@ -102,13 +102,15 @@ def request(port, method, path, body=None, headers=None, timeout_s=WAIT_S):
 
 
 class Server:
-    """`millstream run` with the given arguments, on free ports; ready when it is entered. What it
-    prints is kept in `lines`, its log in `errors`. Ports given in `arguments` win, and what is in
-    `unset` is not given at all. `before` runs in the new process, before the program does."""
+    """`millstream run` with the given arguments, on free ports, without ports of messaging clients unless they are
+    given (`free` takes a free one, and `client_ports` has it); ready when it is entered. What it prints is kept in
+    `lines`, its log in `errors`. Ports given in `arguments` win, and what is in `unset` is not given at all. `before`
+    runs in the new process, before the program does."""
 
     def __init__(self, binary, *arguments, environment=None, folder=None, unset=(), before=None):
         arguments = [str(a) for a in arguments]
-        defaults = [(k, v) for k, v in (("--http-port", "0"), ("--admin-port", "0"), ("--host", "127.0.0.1"))
+        defaults = [(k, v) for k, v in (("--http-port", "0"), ("--admin-port", "0"), ("--host", "127.0.0.1"),
+                                         ("--amqp-port", "0"), ("--mqtt-port", "0"), ("--stomp-port", "0"))
                     if k not in unset]
         self.binary = str(binary)
         words = [self.binary, "run",
@@ -118,6 +120,7 @@ class Server:
                                         cwd=folder, env={**clean, "TZ": "UTC", **(environment or {})},
                                         preexec_fn=before)
         self.lines, self.errors, self.port, self.admin_port, self.secure_port = [], [], 0, 0, 0
+        self.client_ports = {}  # by protocol: "stomp", "stomps"
         self._reader = threading.Thread(target=self._read, args=(self.process.stderr, self.errors), daemon=True)
         self._reader.start()
         for line in self.process.stdout:
@@ -125,6 +128,9 @@ class Server:
             admin = re.search(r"administration +https?://[^:]+:(\d+)", line)
             if admin:
                 self.admin_port = int(admin.group(1))
+            clients = re.match(r"  ([a-z]+)://.*:(\d+)  \S+$", line)
+            if clients and clients.group(1) not in ("http", "https"):
+                self.client_ports.setdefault(clients.group(1), int(clients.group(2)))
             secure = re.search(r"https://\*:(\d+)/", line)
             if secure:
                 self.secure_port = int(secure.group(1))

@@ -25,8 +25,8 @@ FILES = {"docs/guide/flow-tests.md": "flowtest", "docs/guide/esql.md": None,
          "docs/guide/selectors-and-topics.md": None,
          # Its command is a run of the tests themselves.
          "docs/operate/durability.md": None}
-# A page of the HTTPS port names more ports than the two.
-PORTS = ("7800", "7600", "7843", "7990", "8080")
+# A page of the HTTPS port names more ports than the two, and that of messaging clients theirs.
+PORTS = ("7800", "7600", "7843", "7990", "8080", "61613")
 
 
 def free_ports(count):
@@ -64,7 +64,7 @@ def with_other_ports(script):
     script = re.sub(r"\b(millstream (?:stats|trace|deploy|start|stop|put|get|browse|move|mqsc|dlq \w+)\b)",
                     rf"\1 --url http://127.0.0.1:{ports['7600']}", script)
     for page, own in ports.items():
-        script = re.sub(rf"(localhost:|Port: |--http-port ){page}\b", rf"\g<1>{own}", script)
+        script = re.sub(rf"(localhost:|Port: |--http-port |--stomp-port ){page}\b", rf"\g<1>{own}", script)
     return script
 
 

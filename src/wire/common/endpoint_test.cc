@@ -283,7 +283,9 @@ struct LineClient final : TransportHandler {
 };
 
 TEST_CASE("wire endpoint: TLS with the client's certificate, both ends being transports") {
-  using namespace net::testing;
+  using net::testing::make_certificate;
+  using net::testing::TestCertificate;
+  using net::testing::TestPki;
   WireWorld world;
   TestPki pki;
   TestCertificate certificate = make_certificate({"client"}, &pki.authority);

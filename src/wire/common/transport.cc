@@ -30,6 +30,16 @@ char* transport_scratch() {
   return bytes.get();
 }
 
+// A peer whose machine has gone says nothing, and a session without heart-beats would wait for
+// ever: the connection breaks after two minutes.
+void set_keep_alive(int fd) {
+  constexpr int kOn = 1, kIdleSeconds = 60, kBetweenSeconds = 15, kProbes = 4;
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &kOn, sizeof kOn);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kIdleSeconds, sizeof kIdleSeconds);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &kBetweenSeconds, sizeof kBetweenSeconds);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
+}
+
 }  // namespace
 
 std::string_view close_reason_text(CloseReason reason) {
@@ -61,6 +71,7 @@ std::unique_ptr<Transport> Transport::accept(net::Reactor& reactor, int fd,
                                              const TransportLimits& limits) {
   std::unique_ptr<Transport> transport(new Transport(reactor, fd, limits));
   transport->peer_ = net::peer_text(fd);
+  set_keep_alive(fd);
   if (tls) {
     transport->tls_ = net::TlsChannel::accept(fd, std::move(tls));
     if (transport->tls_ == nullptr) return nullptr;
