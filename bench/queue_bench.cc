@@ -1,7 +1,10 @@
 // A whole queue manager in this process, measured against what the disk can do in the same run.
 //
-//   queue_bench commits [FOLDER [SECONDS]]   durable commits of 2 KB by 1, 8 and 100 fibers; the
-//       baseline writes blocks of the same mean size with O_DIRECT|O_DSYNC, slice by slice in turn
+//   queue_bench commits [FOLDER [SECONDS [FIBERS]]]   durable commits of 2 KB by 1, 8 and 100
+//   fibers, each a
+//       put and the get of the put before (and once more without gets); the baseline appends blocks
+//       of the store's own median size with O_DIRECT|O_DSYNC, on a thread like the store's own,
+//       slice by slice in turn
 //   queue_bench depth [FOLDER [MESSAGES]]    puts on a deep queue beside puts on an empty one
 //   queue_bench restart [FOLDER]             kill -9 with 512 MB of journal, until the first get
 //   queue_bench create [FOLDER]              a new queue manager, with all its objects
@@ -9,6 +12,7 @@
 // FOLDER has to be on a disk (default /var/tmp). Exit code 1 when something failed; the figures are
 // for docs/performance.md, nothing here passes or fails by time.
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +22,9 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -44,7 +50,7 @@ namespace queue = millstream::queue;
 
 namespace {
 
-constexpr int64_t kSliceNs = 250'000'000;
+constexpr int64_t kSliceNs = 60'000'000;
 
 void must(const millstream::Status& status) {
   if (status.ok()) return;
@@ -77,6 +83,14 @@ uint64_t bytes_written() {
   return 0;
 }
 
+// Until nothing is written any more: spare segments are there, and checkpoints have ended.
+void wait_for_rest() {
+  for (uint64_t before = 0, now = bytes_written(); now != before; now = bytes_written()) {
+    before = now;
+    ::usleep(300'000);
+  }
+}
+
 uint64_t resident_mb() {
   std::ifstream statm("/proc/self/statm");
   uint64_t size = 0, resident = 0;
@@ -84,11 +98,85 @@ uint64_t resident_mb() {
   return resident * 4096 >> 20;
 }
 
+// Notes how large the journal's blocks are; everything else goes through.
+class CountingDisk final : public io::Disk {
+ public:
+  using FileResult = millstream::Result<std::unique_ptr<io::DiskFile>>;
+  explicit CountingDisk(std::unique_ptr<io::Disk> disk) : disk_(std::move(disk)) {}
+  struct Blocks {
+    std::vector<size_t> sizes;
+    int64_t writing_ns = 0;
+  };
+  Blocks take_blocks() {
+    std::lock_guard lock(mutex_);
+    return std::exchange(blocks_, {});
+  }
+  void note(size_t bytes, int64_t ns) {
+    std::lock_guard lock(mutex_);
+    blocks_.sizes.push_back(bytes);
+    blocks_.writing_ns += ns;
+  }
+
+  millstream::Status make_folder(const std::string& n) override { return disk_->make_folder(n); }
+  FileResult create(const std::string& name, uint64_t bytes) override {
+    return wrap(name, disk_->create(name, bytes));
+  }
+  FileResult open(const std::string& name) override { return wrap(name, disk_->open(name)); }
+  FileResult create_unlinked() override { return disk_->create_unlinked(); }
+  millstream::Status rename(const std::string& from, const std::string& to) override {
+    return disk_->rename(from, to);
+  }
+  millstream::Status remove(const std::string& name) override { return disk_->remove(name); }
+  millstream::Status sync_folder(const std::string& n) override { return disk_->sync_folder(n); }
+  millstream::Result<std::vector<std::string>> list(const std::string& folder) override {
+    return disk_->list(folder);
+  }
+  millstream::Status lock() override { return disk_->lock(); }
+  millstream::Result<uint64_t> free_bytes() override { return disk_->free_bytes(); }
+  size_t page_bytes() const override { return disk_->page_bytes(); }
+  const std::string& path() const override { return disk_->path(); }
+
+ private:
+  class File final : public io::DiskFile {
+   public:
+    File(CountingDisk& disk, std::unique_ptr<io::DiskFile> file)
+        : disk_(disk), file_(std::move(file)) {}
+    const std::string& name() const override { return file_->name(); }
+    millstream::Result<uint64_t> size() override { return file_->size(); }
+    millstream::Status read(uint64_t at, void* out, size_t size) override {
+      return file_->read(at, out, size);
+    }
+    millstream::Status write(uint64_t at, const void* data, size_t size) override {
+      const int64_t begin = now_ns();
+      millstream::Status status = file_->write(at, data, size);
+      disk_.note(size, now_ns() - begin);
+      return status;
+    }
+    millstream::Status write_later(uint64_t at, const void* data, size_t size) override {
+      return file_->write_later(at, data, size);
+    }
+    millstream::Status sync() override { return file_->sync(); }
+    millstream::Status extend(uint64_t size) override { return file_->extend(size); }
+
+   private:
+    CountingDisk& disk_;
+    std::unique_ptr<io::DiskFile> file_;
+  };
+  FileResult wrap(const std::string& name, FileResult file) {
+    if (!file.ok() || !name.starts_with("journal/")) return file;
+    return FileResult(std::make_unique<File>(*this, std::move(file).take_value()));
+  }
+
+  std::unique_ptr<io::Disk> disk_;
+  std::mutex mutex_;
+  Blocks blocks_;
+};
+
 struct Manager {
   Manager(const std::string& folder, const queue::StoreOptions& options) {
     pool = must(net::ReactorPool::create(1));
     executor = std::make_unique<net::ReactorExecutor>(pool->reactor(0));
-    disk = must(io::open_posix_disk(folder));
+    disk = std::make_unique<CountingDisk>(must(io::open_posix_disk(folder)));
     queue::QueueManagerOptions m;
     m.executor = executor.get();
     m.random = &base::system_random();
@@ -121,7 +209,7 @@ struct Manager {
   std::unique_ptr<net::ReactorPool> pool;
   std::unique_ptr<net::ReactorExecutor> executor;
   base::ThreadWorkerFactory workers;
-  std::unique_ptr<io::Disk> disk;
+  std::unique_ptr<CountingDisk> disk;
   std::unique_ptr<queue::QueueManager> manager;
   std::unique_ptr<queue::JournalStore> store;
 };
@@ -215,50 +303,105 @@ std::vector<std::unique_ptr<Client>> make_clients(Manager& m, size_t count, cons
   return clients;
 }
 
-void bench_commits(const std::string& folder, double seconds) {
+// The baseline: one thread, one file of the size of a segment, one write after the other.
+class Baseline {
+ public:
+  explicit Baseline(io::Disk& disk)
+      : file_(must(disk.create("baseline", kFileBytes))), block_(1 << 20) {
+    std::memset(block_.data(), 'b', block_.size());
+  }
+  uint64_t slice(size_t bytes) {
+    uint64_t writes = 0;
+    net::FiberEvent ended;
+    const int64_t end = now_ns() + kSliceNs;
+    auto worker = workers_.start("baseline", [&] {
+      if (now_ns() >= end) {
+        ended.set();
+        return false;
+      }
+      if (at_ + bytes > kFileBytes) at_ = 0;
+      must(file_->write(at_, block_.data(), bytes));
+      at_ += bytes;
+      ++writes;
+      return true;
+    });
+    worker->wake();
+    ended.wait(net::kNever, false);
+    return writes;
+  }
+
+ private:
+  static constexpr uint64_t kFileBytes = 64 << 20;
+  std::unique_ptr<io::DiskFile> file_;
+  io::AlignedBuffer block_;
+  uint64_t at_ = 0;
+  base::ThreadWorkerFactory workers_;
+};
+
+size_t median(std::vector<size_t> sizes) {
+  if (sizes.empty()) return 4096;
+  std::nth_element(sizes.begin(), sizes.begin() + sizes.size() / 2, sizes.end());
+  return sizes[sizes.size() / 2];
+}
+
+double cpu_s() {
+  timespec t;
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
+}
+
+void compare_commits(Manager& m, Baseline& baseline, size_t count, bool gets, double seconds) {
+  const std::string name = (gets ? "G" : "P") + std::to_string(count) + ".";
+  auto clients = make_clients(m, count, name, 2048, true);
+  // Spare segments are made meanwhile: later ones are used again.
+  for (int i = 0; i < 16; ++i) commit_slice(m, clients, gets);
+  wait_for_rest();
+  double own_s = 0, own_cpu_s = 0, peer_s = 0, writing_s = 0;
+  uint64_t commits = 0, writes = 0, blocks = 0, bytes = 0, peer_bytes = 0;
+  std::vector<size_t> all;
+  m.disk->take_blocks();
+  while (own_s + peer_s < seconds) {
+    int64_t begin = now_ns();
+    const double cpu = cpu_s();
+    commits += commit_slice(m, clients, gets);
+    own_cpu_s += cpu_s() - cpu;
+    own_s += static_cast<double>(now_ns() - begin) / 1e9;
+    const CountingDisk::Blocks written = m.disk->take_blocks();
+    blocks += written.sizes.size();
+    for (const size_t size : written.sizes) bytes += size;
+    all.insert(all.end(), written.sizes.begin(), written.sizes.end());
+    writing_s += static_cast<double>(written.writing_ns) / 1e9;
+    const size_t size = median(all);
+    begin = now_ns();
+    const uint64_t done = baseline.slice(size);
+    peer_s += static_cast<double>(now_ns() - begin) / 1e9;
+    writes += done;
+    peer_bytes += done * size;
+  }
+  const double rate = static_cast<double>(commits) / own_s;
+  const double commit_bytes = static_cast<double>(bytes) / static_cast<double>(commits);
+  const double peer = static_cast<double>(peer_bytes) / peer_s / commit_bytes;
+  std::printf(
+      "%3zu fibers, %s: %7.0f commits/s, %5.0f flushes/s, %5.1f commits a flush, %4.1f us of CPU a "
+      "commit, writing %2.0f %% of the time; baseline %5.0f writes/s of %zu bytes = %7.0f "
+      "commits/s; ratio %.2f\n",
+      count, gets ? "put and get" : "put only   ", rate, static_cast<double>(blocks) / own_s,
+      static_cast<double>(commits) / static_cast<double>(blocks),
+      own_cpu_s * 1e6 / static_cast<double>(commits), 100 * writing_s / own_s,
+      static_cast<double>(writes) / peer_s, median(all), peer, rate / peer);
+  std::fflush(stdout);
+  m.run([&] { clients.clear(); });
+}
+
+void bench_commits(const std::string& folder, double seconds, size_t only) {
   queue::StoreOptions options;
   options.journal_bytes_max = 8ull << 30;
   Manager m(folder, options);
-  constexpr uint64_t kFileBytes = 64 << 20;
-  auto file = must(m.disk->create("baseline", kFileBytes));
-  io::AlignedBuffer block(1 << 20);
-  std::memset(block.data(), 'b', block.size());
-  ::usleep(2'000'000);  // spare segments are made meanwhile
-  for (const size_t count : {1, 8, 100}) {
-    auto clients = make_clients(m, count, "C" + std::to_string(count) + ".", 2048, true);
-    uint64_t blocks = m.store->usage().blocks_written, bytes = bytes_written();
-    uint64_t commits = commit_slice(m, clients, true);
-    blocks = m.store->usage().blocks_written - blocks;
-    const uint64_t mean =
-        std::max<uint64_t>((bytes_written() - bytes) / std::max<uint64_t>(blocks, 1), 4096);
-    const size_t size = std::min<size_t>((mean + 2048) / 4096 * 4096, block.size());
-    double own_s = 0, peer_s = 0;
-    uint64_t writes = 0, at = 0;
-    commits = 0;
-    const uint64_t blocks_before = m.store->usage().blocks_written;
-    while (own_s + peer_s < seconds) {
-      int64_t begin = now_ns();
-      commits += commit_slice(m, clients, true);
-      own_s += static_cast<double>(now_ns() - begin) / 1e9;
-      begin = now_ns();
-      for (const int64_t end = begin + kSliceNs; now_ns() < end; ++writes) {
-        if (at + size > kFileBytes) at = 0;
-        must(file->write(at, block.data(), size));
-        at += size;
-      }
-      peer_s += static_cast<double>(now_ns() - begin) / 1e9;
+  Baseline baseline(*m.disk);
+  for (const bool gets : {true, false}) {
+    for (const size_t count : {1, 8, 100}) {
+      if (only == 0 || only == count) compare_commits(m, baseline, count, gets, seconds);
     }
-    blocks = m.store->usage().blocks_written - blocks_before;
-    const double per_block = static_cast<double>(commits) / static_cast<double>(blocks);
-    const double rate = static_cast<double>(commits) / own_s;
-    const double peer = static_cast<double>(writes) / peer_s * per_block;
-    std::printf(
-        "%3zu fibers: %8.0f commits/s, %6.0f flushes/s, %5.1f commits a flush; baseline "
-        "%6.0f writes/s of %zu bytes = %8.0f commits/s; ratio %.2f\n",
-        count, rate, static_cast<double>(blocks) / own_s, per_block,
-        static_cast<double>(writes) / peer_s, size, peer, rate / peer);
-    std::fflush(stdout);
-    m.run([&] { clients.clear(); });
   }
 }
 
@@ -377,7 +520,8 @@ int main(int argc, char** argv) {
     return 1;
   }
   if (what == "commits") {
-    bench_commits(folder + "/qm", argc > 3 ? std::atof(argv[3]) : 8);
+    bench_commits(folder + "/qm", argc > 3 ? std::atof(argv[3]) : 8,
+                  argc > 4 ? std::strtoul(argv[4], nullptr, 10) : 0);
   } else if (what == "depth") {
     bench_depth(folder + "/qm", argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 10'000'000);
   } else if (what == "restart") {

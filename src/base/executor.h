@@ -11,6 +11,8 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 
@@ -24,6 +26,12 @@ class Executor {
   virtual const Clock& clock() const = 0;
   // Tasks posted by one thread run in the order in which they were posted.
   virtual void post(std::function<void()> task) = 0;
+  // All of them in order, with one wake-up where that can be. Leaves the vector's room to its
+  // owner.
+  virtual void post_all(std::vector<std::function<void()>>& tasks) {
+    for (std::function<void()>& task : tasks) post(std::move(task));
+    tasks.clear();
+  }
   // At the deadline of the monotonic clock or later.
   virtual TimerId post_at(int64_t deadline_ns, std::function<void()> task) = 0;
   // False: it has run, is running, or never was. A task whose cancel() returned true never runs.

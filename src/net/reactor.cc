@@ -94,7 +94,25 @@ void Reactor::post(std::function<void()> task) {
     must_wake = is_sleeping_;
     is_sleeping_ = false;
   }
-  if (!must_wake) return;
+  if (must_wake) wake();
+}
+
+void Reactor::post_all(std::vector<std::function<void()>>& tasks) {
+  bool must_wake = false;
+  {
+    std::lock_guard lock(post_mutex_);
+    if (!has_ended_) {
+      for (std::function<void()>& task : tasks) posted_.push_back(std::move(task));
+      tasks.clear();
+      must_wake = std::exchange(is_sleeping_, false);
+    }
+  }
+  if (must_wake) wake();
+  for (std::function<void()>& task : tasks) post(std::move(task));  // run() has returned
+  tasks.clear();
+}
+
+void Reactor::wake() {
   uint64_t one = 1;
   [[maybe_unused]] ssize_t n = write(event_fd_, &one, sizeof one);
 }

@@ -59,6 +59,7 @@ class Reactor {
   void stop();  // any thread
   // Any thread. Tasks run outside fibers, in order; when run() has returned, on the calling thread.
   void post(std::function<void()> task);
+  void post_all(std::vector<std::function<void()>>& tasks);
   // Any thread: look at the clock again.
   void poke() {
     post([] {});
@@ -88,6 +89,7 @@ class Reactor {
   void turn(int64_t wait_until_ns);
   void poll(int64_t deadline_ns);
   void run_posted();
+  void wake();
   void run_ready();
   void run_fiber(Fiber& fiber);
   void make_ready(Fiber& fiber);

@@ -1,5 +1,7 @@
 #include "net/reactor_executor.h"
 
+#include "base/post_batch.h"
+
 namespace millstream::net {
 
 ReactorExecutor::ReactorExecutor(Reactor& reactor, const base::Clock& clock)
@@ -11,6 +13,14 @@ ReactorExecutor::~ReactorExecutor() {
     if (entry->timer.is_armed()) reactor_.cancel(entry->timer);
   }
   state_->entries.clear();
+}
+
+void ReactorExecutor::post(std::function<void()> task) {
+  if (base::PostBatch* batch = base::PostBatch::current()) {
+    batch->add(*this, std::move(task));
+  } else {
+    reactor_.post(std::move(task));
+  }
 }
 
 void ReactorExecutor::on_reactor(std::function<void()> task) {

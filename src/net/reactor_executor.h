@@ -16,7 +16,8 @@ class ReactorExecutor final : public base::Executor {
   explicit ReactorExecutor(Reactor& reactor, const base::Clock& clock = base::system_clock());
   ~ReactorExecutor() override;
   const base::Clock& clock() const override { return clock_; }
-  void post(std::function<void()> task) override { reactor_.post(std::move(task)); }
+  void post(std::function<void()> task) override;
+  void post_all(std::vector<std::function<void()>>& tasks) override { reactor_.post_all(tasks); }
   TimerId post_at(int64_t deadline_ns, std::function<void()> task) override;
   bool cancel(TimerId timer) override;
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "base/post_batch.h"
 #include "net/reactor_pool.h"
 #include "net/waiting.h"
 
@@ -74,6 +75,30 @@ TEST_CASE("executor: what is still waiting when it goes never runs") {
     pool->stop();
   }
   CHECK(!has_run);
+}
+
+TEST_CASE("executor: posts of a batch arrive together, in order, when its scope ends") {
+  auto pool = net::ReactorPool::create(1).take_value();
+  net::ReactorExecutor executor(pool->reactor(0));
+  base::PostBatch batch;
+  std::string order;
+  net::FiberEvent done;
+  {
+    const base::PostBatch::Scope scope(batch);
+    executor.post([&] { order += "a"; });
+    executor.post([&] { order += "b"; });
+    pool->run_on(0, [&] { order += "0"; });  // not by the executor
+    executor.post([&] { done.set(); });
+  }
+  done.wait(net::kNever, false);
+  CHECK(order == "0ab");
+  pool->stop();
+  {
+    const base::PostBatch::Scope scope(batch);
+    executor.post([&] { order += "!"; });
+    CHECK(order == "0ab");
+  }
+  CHECK(order == "0ab!");  // run() has returned: on this thread
 }
 
 }  // namespace

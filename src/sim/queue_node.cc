@@ -17,6 +17,7 @@ queue::StoreOptions tiny_store_options() {
   o.checkpoint_interval_ns = 2'000'000'000;
   o.journal_bytes_max = 2 << 20;
   o.disk_reserve_bytes = 64 << 10;
+  o.units_told_at_once = 1;
   o.blocks_recent = 2;
   return o;
 }

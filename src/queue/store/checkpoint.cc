@@ -127,14 +127,18 @@ Status Checkpoint::run_phase(bool* more) {
       phase_ = Phase::kCollect;
       return {};
     case Phase::kCollect:
-      *more = collect();
-      if (*more) phase_ = Phase::kCopy;
+      collect();
+      phase_ = Phase::kCopy;
       return {};
     case Phase::kCopy:
       MS_TRY(copy(&is_done));
       if (is_done) phase_ = Phase::kSwitch;
       return {};
     case Phase::kSwitch:
+      if (!knows_places()) {
+        *more = false;
+        return {};
+      }
       switch_some(&is_done);
       if (is_done) phase_ = Phase::kRelog;
       return {};
@@ -247,20 +251,22 @@ void Checkpoint::collect_sparse_spill() {
   }
 }
 
-// False: the log worker is still telling the core of units that are applied; the core must know a
-// place before it is told of another one.
-bool Checkpoint::collect() {
+void Checkpoint::collect() {
   std::lock_guard lock(shared_.state.mutex);
-  if (shared_.units_durable.load() != shared_.state.units_applied) {
-    shared_.wake_when_durable = shared_.state.units_applied;
-    if (shared_.units_durable.load() != shared_.state.units_applied) return false;
-  }
-  shared_.wake_when_durable = UINT64_MAX;
+  known_after_ = shared_.state.units_applied;
   for (JournalTable& table : shared_.state.journal) {
     if (table.segment > floor_.at.segment) break;
     if (table.live > 0) collect_table(table);
   }
   if (moves_.empty()) collect_sparse_spill();
+}
+
+// The core must know a place before it is told of another one: units that were applied when the
+// places were collected may still be on their way to it.
+bool Checkpoint::knows_places() {
+  shared_.wake_when_durable = known_after_;
+  if (shared_.units_durable.load() < known_after_) return false;
+  shared_.wake_when_durable = UINT64_MAX;
   return true;
 }
 

@@ -55,7 +55,8 @@ class Checkpoint {
   bool is_due() const;
   void begin();
   Status sweep();
-  bool collect();
+  void collect();
+  bool knows_places();
   void collect_table(JournalTable& table);
   void collect_sparse_spill();
   Status copy(bool* is_done);
@@ -94,6 +95,7 @@ class Checkpoint {
   size_t switched_ = 0;
   std::vector<std::unique_ptr<Relog>> relogs_;
   std::atomic<uint32_t> relogs_open_{0};
+  uint64_t known_after_ = 0;  // units told
   uint64_t wait_for_ = 0;
   uint64_t appended_before_ = 0, relogged_ = 0, relogged_bytes_ = 0;
   uint64_t barrier_ = 0, barrier_before_ = 0;  // units appended when places were forwarded last

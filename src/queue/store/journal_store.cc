@@ -25,7 +25,8 @@ class JournalStoreImpl final : public JournalStore {
                    StoreListener& listener)
       : env_(env),
         shared_(options, env.disk, env.clock, env.random, listener),
-        writer_(shared_),
+        teller_(shared_),
+        writer_(shared_, teller_),
         checkpoint_(shared_, writer_),
         cold_reader_(shared_, writer_, kColdReadBytes) {}
 
@@ -53,6 +54,8 @@ class JournalStoreImpl final : public JournalStore {
     MS_TRY(checkpoint_.start(std::move(recovered)));
     report_.elapsed_ns = env_.clock.monotonic_ns() - begin_ns;
     log_report();
+    tell_worker_ = env_.workers.start("ms-tell", [this] { return teller_.step(); });
+    teller_.set_worker(tell_worker_.get());
     log_worker_ = env_.workers.start("ms-log", [this] { return writer_.step(); });
     writer_.set_worker(log_worker_.get());
     copy_worker_ = env_.workers.start("ms-checkpoint", [this] { return checkpoint_.step(); });
@@ -86,6 +89,7 @@ class JournalStoreImpl final : public JournalStore {
 
   Status close() override {
     stop_workers();
+    teller_.finish();
     while (read_step()) {
     }
     // Twice, when the journal had to wait for the room that the checkpoint makes.
@@ -122,6 +126,8 @@ class JournalStoreImpl final : public JournalStore {
     copy_worker_.reset();
     log_worker_.reset();
     writer_.set_worker(nullptr);
+    tell_worker_.reset();
+    teller_.set_worker(nullptr);
     read_worker_.reset();
   }
 
@@ -159,13 +165,14 @@ class JournalStoreImpl final : public JournalStore {
 
   StoreEnvironment env_;
   store::StoreShared shared_;
+  store::Teller teller_;
   store::JournalWriter writer_;
   store::Checkpoint checkpoint_;
   store::EntryReader cold_reader_;
   store::RecoveryReport report_;
   std::mutex reads_mutex_;
   std::deque<ColdRead> reads_;
-  std::unique_ptr<base::Worker> log_worker_, copy_worker_, read_worker_;
+  std::unique_ptr<base::Worker> log_worker_, tell_worker_, copy_worker_, read_worker_;
 };
 
 }  // namespace

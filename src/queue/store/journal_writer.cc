@@ -362,13 +362,13 @@ void JournalWriter::apply_entry(const Entry& entry, const char* frame, uint64_t 
     case FrameType::kEpoch:
       return;
   }
-  MS_CHECK(state.apply(unit, place, batch.at, &locations_));
+  MS_CHECK(state.apply(unit, place, batch.at, &told_.locations));
 }
 
 void JournalWriter::apply(const Batch& batch) {
   StoreState& state = shared_.state;
-  locations_.clear();
-  location_ends_.clear();
+  told_.units.clear();
+  told_.locations.clear();
   std::lock_guard lock(state.mutex);
   const Block& block = *batch.block;
   const uint32_t begin = block.entries[batch.from].offset;
@@ -377,7 +377,9 @@ void JournalWriter::apply(const Batch& batch) {
     const size_t in_block = batch.first_frame + (entry.offset - begin);
     apply_entry(entry, block.memory.data() + entry.offset,
                 uint64_t{batch.at.page} * kPageBytes + in_block, batch);
-    location_ends_.push_back(static_cast<uint32_t>(locations_.size()));
+    if (entry.pending) {
+      told_.units.push_back({entry.pending, static_cast<uint32_t>(told_.locations.size())});
+    }
   }
   const size_t padded = pad_page(sizeof(BlockHeader) + batch.payload_bytes);
   state.applied_end = {batch.at.segment,
@@ -401,22 +403,13 @@ void JournalWriter::forget_outcome(std::string_view image) {
 
 void JournalWriter::complete(const Batch& batch) {
   const Block& block = *batch.block;
-  uint32_t begin = 0;
-  uint64_t units = 0;
   for (uint32_t i = batch.from; i < batch.to; ++i) {
     const Entry& entry = block.entries[i];
-    const uint32_t end = location_ends_[i - batch.from];
-    if (entry.pending) {
-      ++units;
-      forget_outcome(entry.image
-                         ? std::string_view(*entry.image)
-                         : std::string_view(block.memory.data() + entry.offset, entry.bytes));
-      entry.pending->durable(std::span(locations_).subspan(begin, end - begin));
-    }
-    begin = end;
+    if (!entry.pending) continue;
+    forget_outcome(entry.image ? std::string_view(*entry.image)
+                               : std::string_view(block.memory.data() + entry.offset, entry.bytes));
   }
-  const uint64_t durable = shared_.units_durable.fetch_add(units) + units;
-  if (durable >= shared_.wake_when_durable.load()) shared_.wake_checkpoint();
+  teller_.tell(told_);
 }
 
 void JournalWriter::retire(const Batch& batch) {

@@ -18,12 +18,13 @@
 #include "base/executor.h"
 #include "io/aligned_buffer.h"
 #include "queue/store/shared.h"
+#include "queue/store/teller.h"
 
 namespace millstream::queue::store {
 
 class JournalWriter {
  public:
-  explicit JournalWriter(StoreShared& shared) : shared_(shared) {}
+  JournalWriter(StoreShared& shared, Teller& teller) : shared_(shared), teller_(teller) {}
 
   // Writes the first block of a new epoch into a fresh segment; blocks.
   Status begin_epoch(uint32_t segment, const EpochBody& body);
@@ -89,6 +90,7 @@ class JournalWriter {
   void plan_cover();
 
   StoreShared& shared_;
+  Teller& teller_;
   base::Worker* worker_ = nullptr;
   std::mutex append_mutex_;
   std::deque<BlockPtr> blocks_;  // the last one fills
@@ -106,8 +108,7 @@ class JournalWriter {
   std::shared_ptr<ChunkList> open_chunks_;
   Position open_chunks_at_;
   uint64_t open_chunks_sequence_ = 0;
-  std::vector<Location> locations_;
-  std::vector<uint32_t> location_ends_;
+  Teller::Told told_;
   int64_t last_write_ns_ = 0;
   bool is_covered_ = true;
 #ifdef MS_SABOTAGE_REWRITTEN_PAGE

@@ -22,6 +22,7 @@ struct StoreOptions {
   // Puts are refused below. A checkpoint has to find room under it: no less than five segments.
   uint64_t disk_reserve_bytes = 384ull << 20;
   int64_t cover_idle_ns = 20'000'000;  // then an empty block follows the last one
+  uint32_t units_told_at_once = 16;    // by the log worker; a block of more is told aside
   uint32_t blocks_recent = 8;          // kept in memory for reads
   uint32_t spill_live_percent = 50;    // files below are rewritten
   uint64_t unit_bytes_max = 2ull << 30;

@@ -36,6 +36,7 @@ namespace millstream::queue::store {
 void StoreShared::fail(const Status& status) {
   MS_ASSERT(!status.ok());
   if (has_failed.exchange(true)) return;
+  std::lock_guard lock(tell_mutex);
   listener.failed(status.error());
 }
 

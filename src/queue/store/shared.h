@@ -44,6 +44,9 @@ struct StoreShared {
   std::atomic<uint64_t> bytes_since_checkpoint{0};
   std::atomic<uint64_t> wake_when_durable{UINT64_MAX};  // units; for the checkpoint that waits
 
+  // Held while units are told durable, and while a failure is: one never comes within the other.
+  std::mutex tell_mutex;
+
   // Workers come and go while others call these.
   void set_workers(base::Worker* log, base::Worker* checkpoint);
   void wake_log();

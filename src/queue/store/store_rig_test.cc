@@ -56,6 +56,7 @@ StoreOptions small_store_options() {
   o.checkpoint_bytes = 96 << 10;
   o.journal_bytes_max = 4 << 20;
   o.disk_reserve_bytes = 64 << 10;
+  o.units_told_at_once = 2;
   o.blocks_recent = 2;
   return o;
 }
