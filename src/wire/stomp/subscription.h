@@ -12,6 +12,7 @@
 #include <string>
 
 #include "wire/common/consumer.h"
+#include "wire/common/content.h"
 #include "wire/stomp/frame.h"
 
 namespace millstream::wire::stomp {
