@@ -21,6 +21,9 @@ enum Right : uint32_t {
   kRightSubscribe = 0x200,
   kRightAlternateUser = 0x400,
   kRightAdmin = 0x800,
+  kRightPassIdentity = 0x1000,  // the identity context alone; the two above are for all context
+  kRightSetIdentity = 0x2000,
+  kRightDelete = 0x4000,
 };
 
 struct AccessRequest {

@@ -94,6 +94,7 @@ struct SubscribeCall {
   std::string name;
   std::string selection_string;
   std::string user_data;
+  std::string alternate_user;
   int32_t priority = -3;         // of its publications; as published
   int32_t level = 1;             // SubLevel, 0 to 9
   bool is_shared = false;        // several handles consume from it, as JMS 2 has it
@@ -212,6 +213,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     GroupState gets;
     GroupState browses;
     bool owns_dynamic = false;  // a temporary queue goes with it
+    bool is_creator = false;    // of a dynamic queue
   };
   using HandleRef = std::shared_ptr<Handle>;
 
@@ -226,7 +228,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Outcome attach(Handle& handle);
   void detach(Handle& handle);
   Outcome create_dynamic(OpenCall& call, Handle& handle, Done done);
-  Outcome check_access(const OpenCall& call, const Handle& handle) const;
+  Outcome check_access(const OpenCall& call, int32_t type, std::string_view name) const;
+  Outcome allow(int32_t type, std::string_view name, uint32_t rights, std::string_view user) const;
+  Outcome acting_user(bool is_alternate, std::string_view alternate, std::string_view& user) const;
   HandleRef find_handle(Hobj handle) const;
 
   // subscribe.cc
@@ -239,6 +243,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Outcome alter_subscription(const SubscriptionRef& s, SubscribeCall& call, Done done);
   Outcome check_alter(const Subscription& s, const SubscribeCall& call) const;
   Outcome add_subscription_handle(const SubscriptionRef& s, SubscribeCall& call);
+  Outcome may_subscribe(const SubscribeCall& call, const std::string& topic,
+                        std::string_view& user) const;
   Outcome fill_subscription(const SubscribeCall& call, Subscription& s);
   Outcome create_subscription(std::shared_ptr<Subscription> s, SubscribeCall& call, Done done);
   Outcome define_subscription(const Subscription& s, const SubscribeCall& call, Done done);

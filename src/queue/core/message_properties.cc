@@ -100,6 +100,9 @@ PropertyView MessageProperties::jms_field(PropertyId id) const {
   const mqi::MessageDescriptor& md = message_.md;
   switch (id) {
     case PropertyId::kJmsMessageId:
+      if (message_.long_ids && !message_.long_ids->message_id.empty()) {
+        return PropertyView::string(message_.long_ids->message_id);
+      }
       return text(0, jms_identifier(md.message_id.view()));
     case PropertyId::kJmsCorrelationId: {
       PropertyView given = named("jms.Cid");

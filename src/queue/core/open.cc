@@ -74,6 +74,8 @@ Outcome Connection::open_object(OpenCall& call, Done done) {
     if ((call.options & kNotForManager) != 0) {
       return Outcome::failed(mqi::reason::kOptionNotValidForType);
     }
+    Outcome o = check_access(call, mqi::ot::kQueueManager, manager_.name());
+    if (!o.is_ok()) return o;
   } else if (call.object_type == mqi::ot::kQueue) {
     outcome = open_queue(call, *handle, std::move(done));
     if (outcome.is_failed()) return outcome;
@@ -111,7 +113,10 @@ Outcome Connection::open_queue(OpenCall& call, Handle& handle, Done done) {
     call.resolved_object_string = topic.resolved_object_string;
     return o;
   }
-  if (Outcome o = check_access(call, handle); !o.is_ok()) return o;
+  // The rights are those of the name that was opened, not of what it leads to.
+  std::string_view named = handle.object != nullptr ? std::string_view(handle.object->name)
+                                                    : std::string_view(handle.queue->name());
+  if (Outcome o = check_access(call, mqi::ot::kQueue, named); !o.is_ok()) return o;
   if (!trim_name(call.selection_string).empty()) {
     if ((call.options & (mqi::oo::kInputAny | mqi::oo::kBrowse)) == 0) {
       return Outcome::failed(mqi::reason::kOptionNotValidForType);
@@ -142,34 +147,52 @@ void Connection::create_unknown(const std::string& name) {
   manager_.admin().define(std::move(definition), false, [](objects::AdminResult) {});
 }
 
-Outcome Connection::check_access(const OpenCall& call, const Handle& handle) const {
-  AccessControl* access = manager_.options().access;
-  if (access == nullptr) return Outcome::ok();
-  int32_t o = call.options;
+Outcome Connection::allow(int32_t type, std::string_view name, uint32_t rights,
+                          std::string_view user) const {
+  const AccessControl* access = manager_.options().access;
+  if (access == nullptr || access->refuses({user, type, name, rights}).empty()) {
+    return Outcome::ok();
+  }
+  return Outcome::failed(mqi::reason::kNotAuthorized);
+}
+
+// Whoever acts for another needs the right to do so; then the other's rights count.
+Outcome Connection::acting_user(bool is_alternate, std::string_view alternate,
+                                std::string_view& user) const {
+  user = options_.user;
+  if (!is_alternate) return Outcome::ok();
+  user = trim_name(alternate);
+  return allow(mqi::ot::kQueue, user, kRightAlternateUser, options_.user);
+}
+
+Outcome Connection::check_access(const OpenCall& call, int32_t type, std::string_view name) const {
+  if (manager_.options().access == nullptr) return Outcome::ok();
+  struct Need {
+    int32_t option;
+    uint32_t right;
+  };
+  constexpr Need kNeeds[] = {
+      {mqi::oo::kInputAny, kRightGet},
+      {mqi::oo::kBrowse, kRightBrowse},
+      {mqi::oo::kInquire, kRightInquire},
+      {mqi::oo::kSet, kRightSet},
+      {mqi::oo::kPassIdentityContext, kRightPassIdentity},
+      {mqi::oo::kPassAllContext, kRightPassContext},
+      {mqi::oo::kSetIdentityContext, kRightSetIdentity},
+      {mqi::oo::kSetAllContext, kRightSetContext},
+  };
   uint32_t rights = 0;
-  if ((o & mqi::oo::kInputAny) != 0) rights |= kRightGet;
-  if ((o & mqi::oo::kBrowse) != 0) rights |= kRightBrowse;
-  if ((o & mqi::oo::kOutput) != 0) rights |= kRightPut;
-  if ((o & mqi::oo::kInquire) != 0) rights |= kRightInquire;
-  if ((o & mqi::oo::kSet) != 0) rights |= kRightSet;
-  if ((o & (mqi::oo::kPassIdentityContext | mqi::oo::kPassAllContext)) != 0) {
-    rights |= kRightPassContext;
+  for (const Need& need : kNeeds) {
+    if ((call.options & need.option) != 0) rights |= need.right;
   }
-  if ((o & (mqi::oo::kSetIdentityContext | mqi::oo::kSetAllContext)) != 0) {
-    rights |= kRightSetContext;
+  if ((call.options & mqi::oo::kOutput) != 0) {
+    rights |= type == mqi::ot::kTopic ? kRightPublish : kRightPut;
   }
-  std::string_view user = options_.user;
-  if ((o & mqi::oo::kAlternateUserAuthority) != 0) {
-    AccessRequest alternate{user, mqi::ot::kQueue, call.alternate_user, kRightAlternateUser};
-    if (!access->refuses(alternate).empty()) return Outcome::failed(mqi::reason::kNotAuthorized);
-    user = call.alternate_user;
-  }
-  // The rights are those of the name that was opened, not of what it leads to.
-  std::string_view name = handle.object != nullptr ? std::string_view(handle.object->name)
-                                                   : std::string_view(handle.queue->name());
-  AccessRequest request{user, mqi::ot::kQueue, name, rights};
-  if (!access->refuses(request).empty()) return Outcome::failed(mqi::reason::kNotAuthorized);
-  return Outcome::ok();
+  std::string_view user;
+  Outcome o = acting_user((call.options & mqi::oo::kAlternateUserAuthority) != 0,
+                          call.alternate_user, user);
+  if (!o.is_ok() || rights == 0) return o;
+  return allow(type, name, rights, user);
 }
 
 Outcome Connection::attach(Handle& handle) {
@@ -247,6 +270,10 @@ Outcome Connection::delete_closed(const Handle& handle, int32_t options) {
   if (dynamic == DynamicKind::kPredefined) {
     return Outcome::failed(mqi::reason::kOptionNotValidForType);
   }
+  if (!handle.is_creator) {
+    Outcome o = allow(mqi::ot::kQueue, handle.queue->name(), kRightDelete, options_.user);
+    if (!o.is_ok()) return o;
+  }
   {
     std::lock_guard lock(handle.queue->mutex());
     bool is_used = handle.queue->uncommitted_puts() > 0 || handle.queue->has_locked();
@@ -279,6 +306,10 @@ Outcome Connection::close(Hobj& id, int32_t options, Done) {
     outcome = delete_closed(*handle, options);
     // The handle stays open when the option does not fit; a queue that is not empty closes it.
     if (outcome.reason == mqi::reason::kOptionNotValidForType) return outcome;
+    if (outcome.reason == mqi::reason::kNotAuthorized) {
+      report_failure(outcome, handle->queue->name(), {.qualifier = event_reason::kClose});
+      return outcome;
+    }
   } else if (options != mqi::co::kNone) {
     return Outcome::failed(mqi::reason::kOptionNotValidForType);
   }
@@ -326,6 +357,7 @@ Outcome Connection::create_dynamic(OpenCall& call, Handle& handle, Done done) {
     handle.default_persistent = settings.default_persistent;
     handle.expiry_cap = settings.expiry_cap;
     handle.owns_dynamic = settings.dynamic == DynamicKind::kTemporary;
+    handle.is_creator = true;
   }
   call.object_name = name;
   return outcome;

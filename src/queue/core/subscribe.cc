@@ -49,13 +49,7 @@ Outcome Connection::open_topic(OpenCall& call, Handle& handle) {
   }
   if (handle.topic.empty()) return Outcome::failed(reason::kObjectStringError);
   topic::TopicAttributes attributes = pubsub.attributes(handle.topic);
-  if ((call.options & mqi::oo::kOutput) != 0) {
-    const AccessControl* access = manager_.options().access;
-    AccessRequest request{options_.user, mqi::ot::kTopic, handle.topic, kRightPublish};
-    if (access != nullptr && !access->refuses(request).empty()) {
-      return Outcome::failed(reason::kNotAuthorized);
-    }
-  }
+  if (Outcome o = check_access(call, mqi::ot::kTopic, handle.topic); !o.is_ok()) return o;
   handle.type = mqi::ot::kTopic;
   handle.default_priority = static_cast<uint8_t>(std::max<int>(0, attributes.default_priority));
   handle.default_persistent = attributes.default_persistence == topic::Switch::kYes;
@@ -187,6 +181,8 @@ Outcome Connection::subscribe_to(SubscribeCall& call, Done done) {
   bool may_create = (call.options & so::kCreate) != 0;
   bool may_resume = (call.options & (so::kResume | so::kAlter)) != 0;
   if (existing != nullptr) {
+    std::string_view user;
+    if (Outcome o = may_subscribe(call, existing->topic, user); !o.is_ok()) return o;
     if (existing->is_shared && call.is_shared) return resume_subscription(existing, call);
     // A subscription is shared or not for good, but one that an administrator made.
     bool is_another = existing->is_shared != call.is_shared && !existing->is_admin;
@@ -200,6 +196,13 @@ Outcome Connection::subscribe_to(SubscribeCall& call, Done done) {
   return create_subscription(std::move(s), call, std::move(done));
 }
 
+Outcome Connection::may_subscribe(const SubscribeCall& call, const std::string& topic,
+                                  std::string_view& user) const {
+  Outcome o =
+      acting_user((call.options & so::kAlternateUserAuthority) != 0, call.alternate_user, user);
+  return o.is_ok() ? allow(mqi::ot::kTopic, topic, kRightSubscribe, user) : o;
+}
+
 Outcome Connection::fill_subscription(const SubscribeCall& call, Subscription& s) {
   PubSub& pubsub = manager_.pubsub();
   if (Outcome o = pubsub.full_topic(call.object_name, call.object_string, s.topic); !o.is_ok()) {
@@ -211,11 +214,8 @@ Outcome Connection::fill_subscription(const SubscribeCall& call, Subscription& s
   if (s.is_durable && attributes.durable_subscriptions == topic::Switch::kNo) {
     return Outcome::failed(reason::kDurabilityNotAllowed);
   }
-  const AccessControl* access = manager_.options().access;
-  AccessRequest request{options_.user, mqi::ot::kTopic, s.topic, kRightSubscribe};
-  if (access != nullptr && !access->refuses(request).empty()) {
-    return Outcome::failed(reason::kNotAuthorized);
-  }
+  std::string_view user;
+  if (Outcome o = may_subscribe(call, s.topic, user); !o.is_ok()) return o;
   s.scheme = (call.options & so::kWildcardChar) != 0 ? topic::WildcardScheme::kCharacter
                                                      : topic::WildcardScheme::kTopic;
   if (!topic::TopicPattern::create(s.topic, s.scheme).ok()) {
@@ -228,7 +228,7 @@ Outcome Connection::fill_subscription(const SubscribeCall& call, Subscription& s
   }
   s.name = call.name;
   s.user_data = call.user_data;
-  s.user = options_.user;
+  s.user = user;
   s.is_managed = (call.options & so::kManaged) != 0;
   s.is_shared = call.is_shared;
   s.not_from = call.is_no_local ? publisher() : 0;
@@ -257,11 +257,8 @@ Outcome Connection::create_subscription(std::shared_ptr<Subscription> s, Subscri
       return Outcome::failed(reason::kHobjError);
     }
     s->destination = destination->queue->name();
-    const AccessControl* access = manager_.options().access;
-    AccessRequest request{options_.user, mqi::ot::kQueue, s->destination, kRightPut};
-    if (access != nullptr && !access->refuses(request).empty()) {
-      return Outcome::failed(reason::kNotAuthorized);
-    }
+    Outcome o = allow(mqi::ot::kQueue, s->destination, kRightPut, s->user);
+    if (!o.is_ok()) return o;
   }
   call.correlation_id = s->correlation_id;
   Outcome outcome;

@@ -186,7 +186,7 @@ void set_rule(const RunContext& context, const Command& command, Reply reply) {
       if (!is_list) {
         CommandResponse out =
             failure(objects::AdminResult::failed(mqi::reason::kObjectAlreadyExists), profile);
-        out.messages = {"AMQ8885E: The channel authentication record exists already."};
+        out.messages = {"AMQ8883E: The channel authentication record exists already."};
         return reply(std::move(out));
       }
       // ADD to a list.
