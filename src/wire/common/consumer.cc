@@ -173,7 +173,10 @@ Outcome Consumer::get() {
   }
   return connection_->get(handle_, call_, [self = shared_from_this()](const Outcome& outcome) {
     self->is_getting_ = false;
+    // The handler may give credit at once: what it brings must not come before this one.
+    self->is_pumping_ = true;
     self->got(outcome);
+    self->is_pumping_ = false;
     self->pump();
   });
 }

@@ -267,6 +267,27 @@ TEST_CASE("stomp session: transactions, several at a time") {
   CHECK(world.depth("DEV.QUEUE.1") == 0);
 }
 
+TEST_CASE("stomp session: a transaction's messages come in its order to who waits") {
+  StompWorld world;
+  Client client(world);
+  for (const std::string mode : {"auto", "client"}) {
+    client.frame("SUBSCRIBE\nid:" + mode + "\ndestination:DEV.QUEUE.1\nack:" + mode);
+    client.frame("BEGIN\ntransaction:t");
+    client.frame("SEND\ndestination:DEV.QUEUE.1\ntransaction:t", "aborted");
+    client.frame("ABORT\ntransaction:t");
+    client.frame("BEGIN\ntransaction:t");
+    for (int i = 1; i <= 5; ++i) {
+      client.frame("SEND\ndestination:DEV.QUEUE.1\ntransaction:t", std::to_string(i));
+    }
+    client.settle();
+    client.frame("COMMIT\ntransaction:t");
+    std::string all;
+    for (int i = 1; i <= 5; ++i) all += body(client.next());
+    CHECK(all == "12345");
+    client.frame("UNSUBSCRIBE\nid:" + mode);
+  }
+}
+
 TEST_CASE("stomp session: topics, durable subscriptions, selectors, browsers, replies") {
   StompWorld world;
   Client publisher(world);
