@@ -41,16 +41,7 @@ std::string ask_password(std::string_view user) {
 Result<std::string> authorization_of(const base::ParsedFlags& flags) {
   const std::string user(flags.text("user"));
   if (user.empty()) return std::string();
-  std::string password;
-  const char* variable = std::getenv(kPasswordVariable);
-  if (flags.has("password-file")) {
-    password = MS_TRY(io::read_file(std::string(flags.text("password-file"))));
-    password = password.substr(0, password.find_first_of("\r\n"));
-  } else if (variable) {
-    password = variable;
-  } else if (::isatty(STDERR_FILENO)) {
-    password = ask_password(user);
-  }
+  const std::string password = MS_TRY(password_of(flags, user));
   return "Basic " + base::base64_encode(user + ":" + password);
 }
 
@@ -107,17 +98,28 @@ std::vector<base::FlagSpec> with_admin_flags(std::vector<base::FlagSpec> own) {
   return all;
 }
 
+Result<std::string> password_of(const base::ParsedFlags& flags, std::string_view user) {
+  if (flags.has("password-file")) {
+    const std::string text = MS_TRY(io::read_file(std::string(flags.text("password-file"))));
+    return text.substr(0, text.find_first_of("\r\n"));
+  }
+  if (const char* variable = std::getenv(kPasswordVariable)) return std::string(variable);
+  return ::isatty(STDERR_FILENO) ? ask_password(user) : std::string();
+}
+
+Result<std::shared_ptr<const net::TlsContext>> client_tls_of(const base::ParsedFlags& flags) {
+  net::TlsClientSettings settings;
+  settings.truststore.path = flags.text("cacert");
+  settings.keystore.path = flags.text("cert");
+  return net::TlsContext::create_client(settings);
+}
+
 Result<AdminTarget> admin_target_of(const base::ParsedFlags& flags) {
   AdminTarget target;
   target.url = flags.text("url");
   if (target.url.find("://") == std::string::npos) target.url = "http://" + target.url;
   while (target.url.ends_with('/')) target.url.pop_back();
-  if (target.url.starts_with("https:")) {
-    net::TlsClientSettings settings;
-    settings.truststore.path = flags.text("cacert");
-    settings.keystore.path = flags.text("cert");
-    target.tls = MS_TRY(net::TlsContext::create_client(settings));
-  }
+  if (target.url.starts_with("https:")) target.tls = MS_TRY(client_tls_of(flags));
   target.authorization = MS_TRY(authorization_of(flags));
   return target;
 }

@@ -42,6 +42,10 @@ struct AdminTarget {
 // --url, --user, --password-file, --cacert, --cert: the options of every such command, before
 // its own.
 std::vector<base::FlagSpec> with_admin_flags(std::vector<base::FlagSpec> own);
+// The password of --password-file, the environment or the terminal.
+Result<std::string> password_of(const base::ParsedFlags& flags, std::string_view user);
+// For --cacert and --cert.
+Result<std::shared_ptr<const net::TlsContext>> client_tls_of(const base::ParsedFlags& flags);
 // Reads passwords and certificates.
 Result<AdminTarget> admin_target_of(const base::ParsedFlags& flags);
 // The same; what is wrong is printed.

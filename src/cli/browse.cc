@@ -43,7 +43,7 @@ const base::CommandSpec& browse_command() {
                            {.name = "bodies",
                             .help = "The bodies, each followed by the end of a line.",
                             .kind = base::FlagKind::kSwitch}},
-                          {selection_flags(), queue_client_flags()}),
+                          {selection_flags(), message_client_flags()}),
       .examples = {{"millstream browse DEV.QUEUE.1 --count 20", "the first twenty"},
                    {"millstream browse ORDERS --selector \"color = 'red'\" --json", ""}}};
   return kSpec;

@@ -103,7 +103,7 @@ const base::CommandSpec& get_command() {
             .help = "A file each, named by the message identifier."},
            {.name = "raw", .help = "Nothing between the bodies.", .kind = base::FlagKind::kSwitch},
            quiet_flag()},
-          {selection_flags(), queue_client_flags()}),
+          {selection_flags(), message_client_flags()}),
       .examples = {{"millstream get DEV.QUEUE.1", "the first message"},
                    {"millstream get ORDERS --all --json > orders.jsonl", "everything"},
                    {"millstream get REPLIES --correlation-id 7 --wait 30", "a reply"}}};

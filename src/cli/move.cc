@@ -26,7 +26,7 @@ const base::CommandSpec& move_command() {
                             .help = "The counts as JSON on standard output.",
                             .kind = base::FlagKind::kSwitch},
                            quiet_flag()},
-                          {selection_flags(), queue_client_flags()}),
+                          {selection_flags(), message_client_flags()}),
       .examples = {{"millstream move ORDERS ORDERS.OLD", "all of them"},
                    {"millstream move ORDERS RED --selector \"color = 'red'\"", "some"}}};
   return kSpec;

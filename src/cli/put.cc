@@ -166,7 +166,7 @@ const base::CommandSpec& put_command() {
                             .help = "Print the identifier of each message.",
                             .kind = base::FlagKind::kSwitch},
                            quiet_flag()},
-                          {message_flags(), queue_client_flags()}),
+                          {message_flags(), message_client_flags()}),
       .examples = {{"echo hello | millstream put DEV.QUEUE.1", "one message"},
                    {"millstream put ORDERS a.xml b.xml --format MQSTR -p color=red", "two"},
                    {"millstream put ORDERS --lines < orders.txt --unit 500", "a line each"},

@@ -13,12 +13,14 @@
 #include "admin/batch/batch_service.h"
 #include "base/log.h"
 #include "cli/admin_client.h"
+#include "cli/amqp_queue_client.h"
 #include "cli/errors_gen.h"
 #include "http/client.h"
 #include "io/file.h"
 #include "mqi/reason_codes.h"
 #include "net/reactor_pool.h"
 #include "server/queue_managers.h"
+#include "wire/amqp/client/url.h"
 
 namespace millstream::cli {
 namespace {
@@ -196,10 +198,22 @@ std::vector<base::FlagSpec> queue_client_flags() {
         .kind = base::FlagKind::kSwitch}});
 }
 
+std::vector<base::FlagSpec> message_client_flags() {
+  std::vector<base::FlagSpec> flags = queue_client_flags();
+  for (base::FlagSpec& flag : flags) {
+    if (flag.name != "url") continue;
+    flag.help =
+        "Admin port of the server; or amqp://USER@HOST:PORT (amqps:// with TLS) of any broker of "
+        "AMQP 1.0.";
+  }
+  return flags;
+}
+
 Result<std::unique_ptr<QueueClient>> open_queue_client(const base::ParsedFlags& flags,
                                                        std::string_view queue_manager) {
   const std::string name(queue_manager.empty() ? flags.text("qmgr") : queue_manager);
   if (flags.has("work-dir")) return open_local(flags, name);
+  if (wire::amqp::client::is_broker_url(flags.text("url"))) return open_amqp_queue_client(flags);
   AdminTarget target = MS_TRY(admin_target_of(flags));
   const http::Url url = MS_TRY(admin_url_of(
       target, "/millstream/v1/qmgr/" + http::percent_encode(name.empty() ? "*" : name) + "/batch"));
@@ -221,6 +235,10 @@ std::string reason_text(int32_t reason) {
 }
 
 int print_queue_refusal(const batch::Answer& answer) {
+  if (answer.reason == 0) {
+    std::fprintf(stderr, "%s\n", answer.detail.c_str());
+    return kExitRefused;
+  }
   std::fprintf(stderr, "%s%s%s\n", reason_text(answer.reason).c_str(),
                answer.detail.empty() ? "" : ": ", answer.detail.c_str());
   return kExitRefused;

@@ -1,6 +1,6 @@
 // Where the queue commands send their frames: to a server's batch endpoint, or with --work-dir to
 // the queue managers of a stopped work directory, opened in this process. Both run the same code
-// (admin/batch/batch_service.h).
+// (admin/batch/batch_service.h). Or to any broker of AMQP (amqp_queue_client.h).
 //   auto client = MS_TRY(open_queue_client(flags));
 //   batch::Answer answer = MS_TRY(client->call(request));
 // Thread: main.
@@ -32,12 +32,15 @@ class QueueClient {
 
 // Those of the admin port (admin_client.h), --work-dir, --qmgr, --buffered.
 std::vector<base::FlagSpec> queue_client_flags();
+// The same, of commands whose --url may be that of a broker of AMQP.
+std::vector<base::FlagSpec> message_client_flags();
 // `queue_manager`: the one that the arguments name; empty: that of --qmgr, or the default one.
 Result<std::unique_ptr<QueueClient>> open_queue_client(const base::ParsedFlags& flags,
                                                        std::string_view queue_manager = {});
 // On standard error. Returns kExitRefused.
 int print_queue_error(const base::Error& error);
-// What the MQI refused: "2053 MQRC_Q_FULL: ORDERS". Returns kExitRefused.
+// What the MQI refused: "2053 MQRC_Q_FULL: ORDERS"; without a reason what a broker of AMQP has
+// said. Returns kExitRefused.
 int print_queue_refusal(const batch::Answer& answer);
 std::string reason_text(int32_t reason);
 

@@ -100,6 +100,19 @@ TEST_CASE("amqp client: browsers leave messages where they are") {
   });
 }
 
+TEST_CASE("amqp client: a drain waits for the rest of a long message") {
+  ClientWorld world;
+  world.queues["Q"] = {std::string(3'000'000, 'x')};
+  world.run([&] {
+    auto connection = world.connect().take_value();
+    auto receiver = Receiver::open(*connection, {.address = "Q"}).take_value();
+    receiver->set_credit(1);
+    REQUIRE(receiver->drain().ok());
+    CHECK(receiver->waiting() == 1);
+    REQUIRE(connection->close().ok());
+  });
+}
+
 TEST_CASE("amqp client: transactions") {
   ClientWorld world;
   world.queues["IN"] = {"a", "b"};

@@ -281,8 +281,9 @@ Status Receiver::drain() {
   if (is_gone()) return why_gone();
   Connection& c = connection();
   if (link()->credit() > 0) link()->request_drain();
-  const bool is_drained =
-      c.wait(c.deadline(), [&] { return is_gone() || link()->credit() == 0; }) && !is_gone();
+  const bool is_drained = c.wait(c.deadline(), [&] {
+    return is_gone() || (link()->credit() == 0 && !link()->is_receiving());
+  }) && !is_gone();
   return is_drained ? Status() : why_gone();
 }
 
@@ -327,7 +328,13 @@ Result<std::string> Coordinator::declare() {
 Status Coordinator::discharge(std::string_view txn_id, bool fails) {
   Writer w;
   w.descriptor(descriptor::kAmqpValue);
-  encode(w, Discharge{.txn_id = txn_id, .fail = fails});
+  // The default of `fail` is written as well: there are brokers that cannot do without it.
+  Writer::Compound list = w.begin_list(descriptor::kDischarge);
+  w.element(list);
+  w.binary(txn_id);
+  w.element(list);
+  w.boolean(fails);
+  w.end(list);
   const Outcome outcome = MS_TRY(sender_->send({.head = w.bytes()}));
   if (outcome.is_accepted()) return {};
   return base::make_error(errors::kTransactionFailed, {outcome_text(outcome)});

@@ -114,6 +114,8 @@ class Link {
   // Replaces what was granted; the engine says so with the next flush.
   void set_credit(uint32_t credit);
   void request_drain();
+  // A part of a message is there, and the rest is on its way.
+  bool is_receiving() const { return is_receiving_; }
   uint32_t available() const { return available_; }
   uint64_t message_bytes_max() const { return message_bytes_max_; }
 
