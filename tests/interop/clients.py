@@ -90,10 +90,10 @@ def javascript():
     return folder
 
 
-def java():
-    """The class path of the Java suites, compiled."""
+def java(name="java"):
+    """The class path of what is in a folder with Java sources and a pom.xml, compiled."""
     program("javac")
-    folder, pom = BUILD / "java", HERE / "java/pom.xml"
+    folder, pom = BUILD / name, HERE / name / "pom.xml"
     library, classes = folder / "lib", folder / "classes"
     is_there, text = is_current(folder / "installed", pom)
     if not is_there:
@@ -103,7 +103,7 @@ def java():
         run(["mvn", "-q", "-B", "-f", pom, "dependency:copy-dependencies", f"-DoutputDirectory={library}",
              "-DincludeScope=runtime"], "mvn dependency:copy-dependencies")
         (folder / "installed").write_text(text)
-    sources = sorted((HERE / "java").glob("*.java"))
+    sources = sorted((HERE / name).glob("*.java"))
     is_there, text = is_current(folder / "compiled", pom, *sources)
     if not is_there:
         shutil.rmtree(classes, ignore_errors=True)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Clients that others wrote, unmodified, against one server: AMQP 1.0 with Proton (Python, C++),
-rhea and Qpid JMS; MQTT with MQTT.js; STOMP with stompit.
+rhea and Qpid JMS; MQTT with mosquitto's and MQTT.js; STOMP with
+stomp.py and stompit.
 
     tests/interop/run.py [--binary PATH] [--suite NAME]... [--filter TEXT] [--protocols LIST] [--peer amqp=PORT,mqtt=PORT,stomp=PORT]
 
@@ -54,7 +55,11 @@ SUITES = [
     ("proton-cpp", ("amqp",), lambda: [clients.proton_cpp()]),
     ("rhea", ("amqp",), node("rhea_cases.js")),
     ("qpid-jms", ("amqp",), java("JmsCases")),
+    ("commands", ("amqp",), python("command_cases.py")),
+    ("commands-artemis", ("amqp",), python("artemis_cases.py", programs=("java",))),
+    ("mosquitto", ("mqtt",), python("mosquitto_cases.py", programs=("mosquitto_pub", "mosquitto_sub"))),
     ("mqtt-js", ("mqtt",), node("mqtt_cases.js")),
+    ("stomp-py", ("stomp",), python("stomp_cases.py", "stomp")),
     ("stompit", ("stomp",), node("stompit_cases.js")),
 ]
 
@@ -128,6 +133,7 @@ def environment_of(ports, admin, binary):
     environment.update({"INTEROP_RUN": f"{os.getpid():x}", "MILLSTREAM": str(Path(binary).resolve()), "TZ": "UTC",
                         "PYTHONPATH": str(HERE)})
     if admin:
+        environment["INTEROP_WS"] = environment.get("INTEROP_MQTT", "")
         environment["INTEROP_ADMIN"] = admin
     return environment
 
