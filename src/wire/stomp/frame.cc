@@ -70,9 +70,13 @@ FrameReader::Event FrameReader::read(std::string_view& bytes) {
       }
       case State::kHead: {
         size_t head_bytes = 0;
+        const size_t looked_at = scanned_;
         bool is_whole = find_head_end(bytes, head_bytes);
         size_t seen = is_whole ? head_bytes : bytes.size();
         if (seen > limits_.header_bytes_max) return bad("the headers are too long");
+        if (bytes.substr(0, seen).find('\0', looked_at) != std::string_view::npos) {
+          return bad("the headers do not end with an empty line");
+        }
         if (!is_whole) return Event::kNone;
         if (!read_head(bytes.substr(0, head_bytes))) return Event::kBad;
         bytes.remove_prefix(head_bytes);

@@ -95,6 +95,8 @@ TEST_CASE("stomp frame: limits and mistakes") {
   bad(std::string(200, 'x'), "the headers are too long");
   bad("SEND\na:1\nb:2\nc:3\nd:4\n\n", "there are too many headers");
   bad("SEND\nno colon\n\n", "a header line has no name or no colon");
+  bad("SEND\na:b" + kNul + "\n\n", "the headers do not end with an empty line");
+  bad("SEND\na:b\n" + kNul, "the headers do not end with an empty line");
   bad("SEND\n:no name\n\n", "a header line has no name or no colon");
   bad("SEND\ncontent-length:11\n\n", "the body is longer than 10 bytes");
   bad("SEND\ncontent-length:18446744073709551615\n\n", "the body is longer than 10 bytes");

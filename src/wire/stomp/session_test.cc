@@ -1,37 +1,16 @@
 // STOMP over sockets, against a queue manager in memory.
 #include <doctest/doctest.h>
 
-#include "wire/common/wire_for_test.h"
-#include "wire/stomp/protocol.h"
+#include "wire/stomp/stomp_for_test.h"
 
 namespace millstream::wire::stomp {
 namespace {
 
 using testing::eventually;
 using testing::RawClient;
-using testing::WireWorld;
+using testing::StompWorld;
 
 const std::string kFrameEnd(1, '\0');
-
-struct StompWorld : WireWorld {
-  explicit StompWorld(Options options = {}, EndpointLimits limits = {}) : WireWorld(options) {
-    made = protocol().make(*broker);
-    EndpointOptions stomp;
-    stomp.protocol = protocol().name;
-    stomp.channel = protocol().channel;
-    stomp.limits = limits;
-    stomp.websocket_subprotocols = protocol().websocket_subprotocols;
-    endpoint = std::make_unique<Endpoint>(
-        *pool, *broker, stomp, [this](SessionHost& host, std::unique_ptr<Transport> transport) {
-          return made->make_session(host, std::move(transport));
-        });
-    REQUIRE(endpoint->listen("127.0.0.1", 0).ok());
-  }
-  ~StompWorld() { endpoint->stop(0); }
-
-  std::unique_ptr<Protocol> made;
-  std::unique_ptr<Endpoint> endpoint;
-};
 
 struct Client : RawClient {
   explicit Client(StompWorld& world, const std::string& version = "1.2",
