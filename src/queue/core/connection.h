@@ -66,6 +66,8 @@ struct GetCall {
   int64_t wait_ms = 0;  // mqi::kUnlimited: for ever
   size_t buffer_bytes = SIZE_MAX;
   Sequence token = 0;  // in: to match; out: the message's
+  // Messages that this getter does not take, by token. Null: it takes all.
+  std::shared_ptr<const std::vector<Sequence>> passed_over;
   LongIds long_ids;    // in: to match, instead of the descriptor's
   // For getters that do not look at BOTHRESH themselves (other protocols, flows): a message that
   // was backed out that often (or 10 times) is moved to BOQNAME or the dead-letter queue instead.

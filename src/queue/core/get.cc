@@ -105,6 +105,7 @@ Outcome GetOperation::prepare() {
   if ((match & mo::kOffset) != 0) matcher.offset = call_->md.offset;
   if ((match & mo::kToken) != 0) matcher.token = call_->token;
   matcher.selector = handle_->selector;
+  matcher.passed_over = call_->passed_over;
   prepare_form();
   owner = manager_.new_owner();
   if (Outcome o = prepare_logical(); !o.is_ok()) return o;

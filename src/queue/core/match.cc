@@ -1,5 +1,7 @@
 #include "queue/core/match.h"
 
+#include <algorithm>
+
 #include "queue/core/message_properties.h"
 
 namespace millstream::queue {
@@ -10,6 +12,10 @@ Verdict Matcher::check(const Entry& entry, const Message* message, const GroupPl
     return Verdict::kNo;
   }
   if (group_id_hash != 0 && entry.group_id_hash != group_id_hash) return Verdict::kNo;
+  if (passed_over != nullptr &&
+      std::find(passed_over->begin(), passed_over->end(), entry.sequence) != passed_over->end()) {
+    return Verdict::kNo;
+  }
   if (token != 0 && entry.sequence != token) return Verdict::kNo;
   if (sequence_number >= 0 && place.sequence_number != sequence_number) return Verdict::kNo;
   if (offset >= 0 && place.offset != offset) return Verdict::kNo;

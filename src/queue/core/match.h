@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "queue/core/queue_index.h"
 #include "queue/selector/selector.h"
@@ -42,10 +43,12 @@ struct Matcher {
   Sequence token = 0;
   std::shared_ptr<const selector::Selector> selector;
   LogicalRule rule;
+  std::shared_ptr<const std::vector<Sequence>> passed_over;  // that are not wanted; null: none
 
   bool matches_any() const {
     return message_id_hash == 0 && correlation_id_hash == 0 && group_id_hash == 0 && token == 0 &&
-           sequence_number < 0 && offset < 0 && selector == nullptr && !rule.is_any();
+           sequence_number < 0 && offset < 0 && selector == nullptr && passed_over == nullptr &&
+           !rule.is_any();
   }
   bool needs_place() const { return sequence_number >= 0 || offset >= 0; }
   // `message`: what the entry's message is, null when it is not in memory.

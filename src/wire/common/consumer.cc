@@ -106,6 +106,16 @@ void Consumer::set_credit(uint32_t credit) {
   pump();
 }
 
+void Consumer::pass_over(queue::Sequence sequence) {
+  auto more = std::make_shared<std::vector<queue::Sequence>>();
+  if (passed_over_ != nullptr) *more = *passed_over_;
+  if (more->size() == kPassedOverMax) more->erase(more->begin());
+  more->push_back(sequence);
+  passed_over_ = std::move(more);
+  // A get that waits does not know it; got() begins another.
+  if (is_getting_) (void)connection_->cancel(call_);
+}
+
 void Consumer::resume() {
   is_paused_ = false;
   pump();
@@ -159,6 +169,7 @@ Outcome Consumer::get() {
   call_ = queue::GetCall();
   call_.match_options = mqi::mo::kNone;
   call_.handles_poison = options_.handles_poison;
+  call_.passed_over = passed_over_;
   call_.options = gmo::kNoSyncpoint;
   if (options_.browses) {
     call_.options |= is_first_browse_ ? gmo::kBrowseFirst : gmo::kBrowseNext;

@@ -65,6 +65,7 @@ struct ConsumeOptions {
 class Consumer : public std::enable_shared_from_this<Consumer> {
  public:
   static constexpr int kTurnMessages = 64;                // handed over in one turn
+  static constexpr size_t kPassedOverMax = 1'000;
   static constexpr int64_t kInhibitedNs = 1'000'000'000;  // between looks while gets are inhibited
 
   static std::shared_ptr<Consumer> create(std::shared_ptr<queue::Connection> connection,
@@ -84,6 +85,9 @@ class Consumer : public std::enable_shared_from_this<Consumer> {
   // called, within the call or later. set_credit() of more in between ends it likewise.
   void drain(std::function<void()> drained);
   void pause() { is_paused_ = true; }
+  // Never to take this message again; to be called before it is put back. Of more than
+  // kPassedOverMax the oldest are forgotten.
+  void pass_over(queue::Sequence sequence);
   void resume();
 
   const ConsumeOptions& options() const { return options_; }
@@ -125,6 +129,7 @@ class Consumer : public std::enable_shared_from_this<Consumer> {
   std::function<void()> drained_;
   queue::GetCall call_;
   queue::Delivery taken_;
+  std::shared_ptr<const std::vector<queue::Sequence>> passed_over_;
   base::Executor::TimerId timer_ = 0;
 };
 
