@@ -139,8 +139,17 @@ Status Endpoint::listen(const std::string& host, int port) {
 
 Status Endpoint::listen_tls(const std::string& host, int port,
                             std::shared_ptr<net::TlsServer> tls) {
-  secure_ = MS_TRY(net::Listener::open(reactors_, host, port, acceptor(std::move(tls))));
+  secure_ = MS_TRY(net::Listener::open(reactors_, host, port, acceptor(tls)));
+  if (!has_tls_.load(std::memory_order_relaxed)) {
+    tls_ = std::move(tls);
+    has_tls_.store(true, std::memory_order_release);
+  }
   return {};
+}
+
+std::shared_ptr<const net::TlsContext> Endpoint::tls_context(const net::Reactor& reactor) const {
+  if (!has_tls_.load(std::memory_order_acquire)) return nullptr;
+  return tls_->current(reactor.now_ns());
 }
 
 net::Listener::OnAccept Endpoint::acceptor(std::shared_ptr<net::TlsServer> tls) {

@@ -183,6 +183,9 @@ class Endpoint {
   Status listen_tls(const std::string& host, int port, std::shared_ptr<net::TlsServer> tls);
   int port() const { return plain_ ? plain_->port() : 0; }  // 0: not open
   int tls_port() const { return secure_ ? secure_->port() : 0; }
+  // For protocols that begin in plain text and ask for TLS then; null: there is no port with TLS.
+  // A reactor's thread.
+  std::shared_ptr<const net::TlsContext> tls_context(const net::Reactor& reactor) const;
   // No new connections; those there stay.
   void stop_listening();
   // Sessions say good-bye and have `grace_ns` to end; then they are cut. Listening ends, too.
@@ -216,6 +219,8 @@ class Endpoint {
   std::vector<std::unique_ptr<SessionHost>> hosts_;
   std::unique_ptr<net::Listener> plain_;
   std::unique_ptr<net::Listener> secure_;
+  std::shared_ptr<net::TlsServer> tls_;  // of secure_; set before anybody can connect to it
+  std::atomic<bool> has_tls_{false};
   std::atomic<uint64_t> last_id_{0};
   std::atomic<uint64_t> connections_{0};
   std::atomic<uint64_t> refused_{0};
