@@ -12,6 +12,7 @@ class BrokerProtocol final : public Protocol {
                                               std::unique_ptr<Transport> transport) override {
     return std::make_shared<BrokerSession>(host, std::move(transport), shared_);
   }
+  void stop() override { shared_.kept_links()->clear(); }
 
  private:
   SharedState shared_;

@@ -18,6 +18,8 @@ using wire::testing::kTestUser;
 using wire::testing::kTestWaitMs;
 using wire::testing::RawClient;
 
+inline constexpr const char* kQueue = "DEV.QUEUE.1";
+
 class AmqpWorld : public wire::testing::WireWorld {
  public:
   explicit AmqpWorld(Options options = {}, const EndpointLimits& limits = {})
@@ -31,6 +33,10 @@ class AmqpWorld : public wire::testing::WireWorld {
           return std::make_shared<BrokerSession>(host, std::move(transport), shared);
         });
     REQUIRE(endpoint->listen("127.0.0.1", 0).ok());
+  }
+  ~AmqpWorld() {
+    endpoint = nullptr;
+    shared.kept_links()->clear();
   }
   SharedState shared;
   std::unique_ptr<Endpoint> endpoint;

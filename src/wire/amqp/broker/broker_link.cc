@@ -9,15 +9,16 @@ void BrokerLink::on_detached(Link& link, bool is_closed, const ErrorInfo*) {
   if (link_ == nullptr) return;
   link_ = nullptr;
   End end = is_closed ? End::kClosed : End::kDetached;
-  on_end(session_.is_lost() ? End::kLost : end);
+  on_end(link, session_.is_lost() ? End::kLost : end);
   session_.link_ended(link);
 }
 
 void BrokerLink::lose() {
   if (link_ == nullptr) return;
-  link_->set_handler(nullptr);
+  Link& link = *link_;
+  link.set_handler(nullptr);
   link_ = nullptr;
-  on_end(End::kLost);
+  on_end(link, End::kLost);
 }
 
 }  // namespace millstream::wire::amqp

@@ -25,7 +25,7 @@ class BrokerLink : public LinkHandler, public std::enable_shared_from_this<Broke
     kLost       // the connection broke
   };
   // Once; the link is there no more.
-  virtual void on_end(End end) = 0;
+  virtual void on_end(Link& link, End end) = 0;
   bool is_gone() const { return link_ == nullptr; }
   Link* link() { return link_; }
   void on_detached(Link& link, bool is_closed, const ErrorInfo* error) override;

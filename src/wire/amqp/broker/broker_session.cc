@@ -91,13 +91,20 @@ size_t BrokerSession::receive_header(std::string_view bytes) {
   } else if (!is_known) {
     refuse_header(ProtocolId::kSasl);
   } else {
-    receive_first_header(id);
+    receive_first_header(id, bytes.size() == kProtocolHeaderBytes);
   }
   return kProtocolHeaderBytes;
 }
 
-void BrokerSession::receive_first_header(ProtocolId id) {
+void BrokerSession::receive_first_header(ProtocolId id, bool is_alone) {
   if (id == ProtocolId::kAmqp) return admit_without_sasl();
+  if (id == ProtocolId::kTls && !transport().has_tls() && is_alone) {
+    auto tls = host().endpoint().tls_context(reactor());
+    if (tls != nullptr) {
+      transport().send(protocol_header(ProtocolId::kTls));
+      return transport().start_tls(std::move(tls));  // another header follows
+    }
+  }
   if (id != ProtocolId::kSasl) return refuse_header(ProtocolId::kSasl);
   stage_ = Stage::kSasl;
   sasl_ =
@@ -251,6 +258,8 @@ void BrokerSession::on_open(Engine&, const Open& open) {
   engine_.open({.container_id = broker().manager().name(),
                 .offered_capabilities = offered,
                 .properties = properties.bytes()});
+  // The peer has said how long it waits.
+  alarm_.set_after(1);
 }
 
 // An open that says that a close follows, as clients of the JMS mapping want it.
@@ -289,6 +298,22 @@ Outcome BrokerSession::connect_more(std::shared_ptr<queue::Connection>& out) {
   queue::ConnectOptions options = connection_->options();
   options.publisher = connection_->publisher();
   return broker().manager().connect(options, out);
+}
+
+void BrokerSession::keep(const Link& link, uint32_t timeout_s,
+                         std::vector<KeptDelivery> deliveries) {
+  auto kept = shared_.kept_links();
+  uint64_t number = kept->keep({container(), link.name(), link.is_sender()}, std::move(deliveries));
+  if (number == 0) return;
+  int64_t after_ns = std::min(timeout_s, KeptLinks::kTimeoutSMax) * net::kSecond;
+  executor().post_at(executor().clock().monotonic_ns() + after_ns,
+                     [weak = std::weak_ptr<KeptLinks>(kept), number] {
+                       if (auto still = weak.lock(); still != nullptr) still->expire(number);
+                     });
+}
+
+std::vector<KeptDelivery> BrokerSession::take_kept(const Link& link) {
+  return shared_.kept_links()->take({container(), link.name(), link.is_sender()});
 }
 
 bool BrokerSession::owns_temporary_queue(std::string_view name) const {

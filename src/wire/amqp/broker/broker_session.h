@@ -1,7 +1,7 @@
 // One client's connection to the broker: protocol headers, SASL, and an Engine whose links are
 // served by BrokerLinks.
 //
-//   AMQP, SASL header -> SASL frames -> AMQP header -> frames of the engine
+//   [TLS header -> TLS ->] SASL header -> SASL frames -> AMQP header -> frames of the engine
 //
 // A client that leaves SASL out may come in when it needs no password: by its certificate, or with
 // --dev from this machine. Any other header is answered with the one that we want, and closed.
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "wire/amqp/broker/broker_link.h"
+#include "wire/amqp/broker/kept_links.h"
 #include "wire/amqp/broker/sasl_exchange.h"
 #include "wire/amqp/broker/transaction.h"
 #include "wire/amqp/engine/engine.h"
@@ -39,7 +40,9 @@ class BrokerSession final : public wire::Session, private Output, private Engine
   queue::Outcome connect_more(std::shared_ptr<queue::Connection>& out);
   Engine& engine() { return engine_; }
   const std::string& container() const { return engine_.peer_container(); }
-  SharedState& shared() { return shared_; }
+  // What a link leaves behind, for as long as its terminus says.
+  void keep(const Link& link, uint32_t timeout_s, std::vector<KeptDelivery> deliveries);
+  std::vector<KeptDelivery> take_kept(const Link& link);
   TransactionTable& transactions() { return transactions_; }
   OutboundMessage& scratch() { return scratch_; }
   int64_t now_gmt_ms() { return executor().clock().wall_gmt_micros() / 1000; }
@@ -90,7 +93,8 @@ class BrokerSession final : public wire::Session, private Output, private Engine
   void on_finished(Engine& engine, const ErrorInfo* error) override;
 
   size_t receive_header(std::string_view bytes);
-  void receive_first_header(ProtocolId id);
+  // TLS begins only where nothing else was sent with its header.
+  void receive_first_header(ProtocolId id, bool is_alone);
   size_t receive_sasl(std::string_view bytes);
   size_t receive_frames(std::string_view bytes);
   void refuse_header(ProtocolId wanted);

@@ -1,6 +1,7 @@
 #include "wire/amqp/broker/consumer_link.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "wire/amqp/broker/broker_session.h"
 #include "wire/amqp/broker/reason_condition.h"
@@ -31,6 +32,7 @@ void ConsumerLink::on_attach(const Attach& attach) {
     outcome = replace_subscription(options);
     if (outcome.is_failed()) return refuse(outcome);
   }
+  take_over_unsettled(attach);
   consumer_ = Consumer::create(session_.shared_connection(), *this);
   auto self = shared_from_this();
   consumer_->open(std::move(options), [this, self](const Outcome& o) { on_opened(o); });
@@ -100,7 +102,8 @@ void ConsumerLink::on_opened(const Outcome& outcome) {
     link_->attach({.snd_settle_mode = sender_settle_mode_,
                    .rcv_settle_mode = receiver_settle_mode_,
                    .source = source,
-                   .target = target_});
+                   .target = target_,
+                   .unsettled = unsettled_});
   }
   session_.flush_later();
 }
@@ -116,8 +119,11 @@ void ConsumerLink::on_credit(Link& link) {
   auto self = shared_from_this();
   auto consumer = consumer_;
   take_acquisition(link);
+  send_resumed();
+  if (is_gone() || !resumed_.empty()) return;
   send_waiting();
-  if (is_gone() || !waiting_.empty() || session_.is_full()) return;
+  if (is_gone() || !waiting_.empty()) return;
+  if (session_.is_full()) return wait_for_room();
   is_paused_ = false;
   consumer->resume();
   if (is_gone()) return;
@@ -139,7 +145,13 @@ void ConsumerLink::drain_if_asked() {
   });
 }
 
+void ConsumerLink::wait_for_room() {
+  if (std::exchange(waits_for_room_, true)) return;
+  session_.wait_for_room(std::static_pointer_cast<ConsumerLink>(shared_from_this()));
+}
+
 void ConsumerLink::resume() {
+  waits_for_room_ = false;
   if (!is_gone()) on_credit(*link_);
 }
 
@@ -157,7 +169,7 @@ void ConsumerLink::on_message(Consumer&, Consumed message) {
   send(std::move(message));
   if (is_gone()) return;
   if (session_.is_full()) {
-    session_.wait_for_room(std::static_pointer_cast<ConsumerLink>(shared_from_this()));
+    wait_for_room();
     pause();
   } else if (link_->credit() > 0 && !link_->can_send()) {
     pause();
@@ -193,7 +205,8 @@ void ConsumerLink::send(Consumed message) {
   if (is_settled_mode_) {
     (void)link_->send(outgoing);
   } else {
-    uint32_t slot = take_slot(message, out.size());
+    uint32_t slot = take_slot(std::move(message.delivery), out.size());
+    if (request_.timeout_s > 0) slots_[slot].tag = tag.bytes();
     outgoing.cookie = slot;
     std::string name;
     if (transaction != nullptr) {
@@ -209,7 +222,7 @@ void ConsumerLink::send(Consumed message) {
   session_.flush_later();
 }
 
-uint32_t ConsumerLink::take_slot(Consumed& message, size_t bytes) {
+uint32_t ConsumerLink::take_slot(queue::Delivery delivery, size_t bytes) {
   uint32_t slot = 0;
   if (free_slots_.empty()) {
     slot = static_cast<uint32_t>(slots_.size());
@@ -219,7 +232,7 @@ uint32_t ConsumerLink::take_slot(Consumed& message, size_t bytes) {
     free_slots_.pop_back();
   }
   Slot& s = slots_[slot];
-  s.delivery = std::move(message.delivery);
+  s.delivery = std::move(delivery);
   s.bytes = static_cast<uint32_t>(std::min<size_t>(bytes, UINT32_MAX));
   s.is_used = true;
   session_.add_unsettled(s.bytes);
@@ -278,6 +291,9 @@ void ConsumerLink::apply(uint32_t slot, const DeliveryState& state, bool is_sett
   if (!s.delivery) return finish(slot, state, is_settled);
   bool is_removed = state.kind == StateKind::kAccepted || state.kind == StateKind::kRejected;
   if (!is_removed) {
+    if (state.kind == StateKind::kModified && state.is_undeliverable_here && consumer_ != nullptr) {
+      consumer_->pass_over(s.delivery.sequence());
+    }
     bool counts = state.kind == StateKind::kModified && state.is_delivery_failed;
     counts ? s.delivery.back_out() : s.delivery.release();
     return finish(slot, state, is_settled);
@@ -364,7 +380,7 @@ void ConsumerLink::acquisition_rolled_back(uint32_t slot, uint64_t transaction) 
 
 // --- the end ---
 
-void ConsumerLink::on_end(End end) {
+void ConsumerLink::on_end(Link& link, End end) {
   if (consumer_ != nullptr) {
     bool is_removed = false;
     if (end == End::kClosed && is_durable_) {
@@ -374,14 +390,20 @@ void ConsumerLink::on_end(End end) {
     consumer_->close(is_removed);
     consumer_ = nullptr;
   }
-  release_all(end == End::kLost);
+  release_all(link, end);
   if (dynamic_ != queue::kNoObject) {
     (void)session_.connection().close(dynamic_);
     session_.drop_temporary_queue(dynamic_queue_);
   }
 }
 
-void ConsumerLink::release_all(bool is_lost) {
+void ConsumerLink::release_all(Link& link, End end) {
+  bool is_kept = end != End::kClosed && request_.timeout_s > 0;
+  std::vector<KeptDelivery> kept;
+  for (KeptDelivery& d : resumed_) {
+    if (is_kept) kept.push_back(std::move(d));
+  }
+  resumed_.clear();
   for (Consumed& message : waiting_) message.delivery.release();
   waiting_.clear();
   std::vector<queue::Delivery> left;
@@ -392,6 +414,8 @@ void ConsumerLink::release_all(bool is_lost) {
     Transaction* t = s.retired_by == 0 ? nullptr : session_.transactions().find(s.retired_by);
     if (t != nullptr) {
       t->take_over(*this, slot, std::move(s.delivery));
+    } else if (s.delivery && is_kept && !s.tag.empty()) {
+      kept.push_back({.tag = std::move(s.tag), .delivery = std::move(s.delivery)});
     } else if (s.delivery) {
       left.push_back(std::move(s.delivery));
     }
@@ -400,7 +424,83 @@ void ConsumerLink::release_all(bool is_lost) {
   for (Slot& s : slots_) s = Slot();
   std::sort(left.begin(), left.end(),
             [](const auto& a, const auto& b) { return a.sequence() < b.sequence(); });
-  for (queue::Delivery& d : left) is_lost ? d.back_out() : d.release();
+  for (queue::Delivery& d : left) end == End::kLost ? d.back_out() : d.release();
+  if (!kept.empty()) session_.keep(link, request_.timeout_s, std::move(kept));
+}
+
+// --- resumption (2.6.13) ---
+
+// What the client remembers of the link before decides: with an outcome it is settled, without one
+// sent again under its tag; what it does not remember goes back to the queue.
+void ConsumerLink::take_over_unsettled(const Attach& attach) {
+  std::vector<KeptDelivery> kept = session_.take_kept(*link_);
+  std::vector<KeptDelivery> remembered;
+  for (KeptDelivery& d : kept) {
+    bool is_remembered = false;
+    (void)for_each_entry(attach.unsettled, [&](const Value& key, const Value& value) {
+      DeliveryState state;
+      if (key.type != Type::kBinary || key.bytes != d.tag) return;
+      is_remembered = decode_state(value.whole, state);
+      if (state.is_terminal()) d.said = state.kind;
+    });
+    if (is_remembered) {
+      remembered.push_back(std::move(d));
+    } else {
+      d.delivery.release();
+    }
+  }
+  // We have said nothing of them.
+  std::vector<KeptDelivery> told;
+  for (const KeptDelivery& d : remembered) {
+    told.push_back({.tag = d.tag});
+    // Tags of this link have to be others.
+    for (uint64_t tag = 0; const char c : d.tag) {
+      tag = tag << 8 | static_cast<uint8_t>(c);
+      last_tag_ = std::max(last_tag_, tag);
+    }
+  }
+  unsettled_ = encode_unsettled(told);
+  for (KeptDelivery& d : remembered) resumed_.push_back(std::move(d));
+}
+
+void ConsumerLink::send_resumed() {
+  while (!resumed_.empty() && link_->can_send()) {
+    KeptDelivery kept = std::move(resumed_.front());
+    resumed_.pop_front();
+    kept.said == StateKind::kNone ? send_again(std::move(kept)) : send_outcome(kept);
+    if (kept.said == StateKind::kAccepted) session_.accept(std::move(kept.delivery));
+    if (kept.said == StateKind::kRejected) {
+      session_.reject(std::move(kept.delivery), queue::kFeedbackRejected);
+    }
+    if (kept.said == StateKind::kReleased) kept.delivery.release();
+  }
+}
+
+void ConsumerLink::send_again(KeptDelivery kept) {
+  OutboundMessage& out = session_.scratch();
+  queue::MessageRef message = kept.delivery.message();
+  out.make(*message, message->md, true);
+  Writer state;
+  encode(state, Received{});  // from the beginning
+  uint32_t slot = take_slot(std::move(kept.delivery), out.size());
+  slots_[slot].tag = kept.tag;
+  slots_[slot].id = link_->send({.tag = kept.tag,
+                                 .is_resumed = true,
+                                 .state = state.bytes(),
+                                 .head = out.head(),
+                                 .body = &out.body(),
+                                 .tail = out.tail(),
+                                 .cookie = slot});
+  session_.flush_later();
+}
+
+// The client has settled it in its mind; this is our word that we know.
+void ConsumerLink::send_outcome(const KeptDelivery& kept) {
+  Writer state;
+  encode_state(state, {.kind = kept.said});
+  (void)link_->send(
+      {.tag = kept.tag, .is_settled = true, .is_resumed = true, .state = state.bytes()});
+  session_.flush_later();
 }
 
 // --- unsubscribe ---

@@ -6,6 +6,7 @@
 // back, with a higher count when delivery-failed, and never again to this link when
 // undeliverable-here; rejected moves it to the dead-letter queue. A link that ends in good order
 // releases what was not settled, a connection that breaks backs it out.
+// A link whose source has a timeout may be resumed: what was not settled waits that long for it.
 // A receiver in mode `second` gets the settlement when it is durable; others need none.
 // Thread: the session's.
 #pragma once
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "wire/amqp/broker/broker_link.h"
+#include "wire/amqp/broker/kept_links.h"
 #include "wire/amqp/broker/terminus.h"
 #include "wire/common/consumer.h"
 
@@ -29,7 +31,7 @@ class ConsumerLink final : public BrokerLink, private ConsumerHandler {
   ~ConsumerLink() override;
 
   void on_attach(const Attach& attach) override;
-  void on_end(End end) override;
+  void on_end(Link& link, End end) override;
   void on_credit(Link& link) override;
   void on_state(Link& link, uint32_t id, uint64_t cookie, const DeliveryState& state,
                 bool is_settled) override;
@@ -47,6 +49,7 @@ class ConsumerLink final : public BrokerLink, private ConsumerHandler {
 
  private:
   struct Slot {
+    std::string tag;           // when the link may be resumed
     queue::Delivery delivery;  // empty: browsed, or settled here and not by the peer
     uint32_t id = 0;           // of the delivery
     uint32_t bytes = 0;
@@ -69,28 +72,36 @@ class ConsumerLink final : public BrokerLink, private ConsumerHandler {
   void on_consumer_failed(Consumer& consumer, int32_t reason) override;
   void send_waiting();
   void send(Consumed message);
-  uint32_t take_slot(Consumed& message, size_t bytes);
+  uint32_t take_slot(queue::Delivery delivery, size_t bytes);
   void free_slot(uint32_t slot);
   void drain_if_asked();
   void pause();
+  void wait_for_room();
   void apply(uint32_t slot, const DeliveryState& state, bool is_settled);
   void finish(uint32_t slot, const DeliveryState& state, bool is_settled);
   void retire(uint32_t slot, const DeliveryState& state, bool is_settled);
-  void release_all(bool is_lost);
+  void release_all(Link& link, End end);
+  void take_over_unsettled(const Attach& attach);
+  void send_resumed();
+  void send_again(KeptDelivery kept);
+  void send_outcome(const KeptDelivery& kept);
 
   SourceRequest request_;
   std::string target_;        // as the client has sent it
   std::string address_;       // in the answer
   std::string subscription_;  // its name at the queue manager
+  std::string unsettled_;     // in the answer
   uint8_t sender_settle_mode_ = kSenderMixed;
   uint8_t receiver_settle_mode_ = kReceiverFirst;
   bool is_settled_mode_ = false;
   bool is_paused_ = false;
+  bool waits_for_room_ = false;
   bool is_durable_ = false;
   queue::Hobj dynamic_ = queue::kNoObject;  // holds a node that was made for the link
   std::string dynamic_queue_;
   std::shared_ptr<Consumer> consumer_;
-  std::deque<Consumed> waiting_;  // that came when nothing could be sent
+  std::deque<Consumed> waiting_;      // that came when nothing could be sent
+  std::deque<KeptDelivery> resumed_;  // of the link before, that are still to be told of
   std::vector<Slot> slots_;
   std::vector<uint32_t> free_slots_;
   uint64_t last_tag_ = 0;
@@ -104,7 +115,7 @@ class UnsubscribeLink final : public BrokerLink {
   UnsubscribeLink(BrokerSession& session, Link& link) : BrokerLink(session, link) {}
   void on_attach(const Attach& attach) override;
   void on_detached(Link& link, bool is_closed, const ErrorInfo* error) override;
-  void on_end(End) override {}
+  void on_end(Link&, End) override {}
 
  private:
   std::string subscription_;

@@ -90,6 +90,6 @@ void CoordinatorLink::reject(uint32_t id, std::string_view condition, std::strin
   link_->settle(id, {.kind = StateKind::kRejected, .error = error});
 }
 
-void CoordinatorLink::on_end(End) { session_.transactions().roll_back_of(*this); }
+void CoordinatorLink::on_end(Link&, End) { session_.transactions().roll_back_of(*this); }
 
 }  // namespace millstream::wire::amqp

@@ -12,7 +12,7 @@ class CoordinatorLink final : public BrokerLink {
 
   CoordinatorLink(BrokerSession& session, Link& link) : BrokerLink(session, link) {}
   void on_attach(const Attach& attach) override;
-  void on_end(End end) override;
+  void on_end(Link& link, End end) override;
   void on_message(Link& link, Incoming& message) override;
 
  private:

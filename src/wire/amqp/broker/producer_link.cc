@@ -16,6 +16,7 @@ struct ProducerLink::Put {
   std::shared_ptr<BrokerLink> link;
   std::shared_ptr<wire::Session> session;
   uint32_t id = 0;
+  std::string tag;  // in mode second
   bool is_settled = false;
   uint64_t transaction = 0;
 };
@@ -42,6 +43,9 @@ void ProducerLink::on_attach(const Attach& attach) {
     return link_->refuse(condition_of_reason(outcome.reason), text_of_reason(outcome.reason));
   }
   std::string target = encode_target(request_, address_);
+  resumed_ = session_.take_kept(*link_);
+  if (attach.unsettled.empty()) resumed_.clear();  // the client remembers nothing
+  std::string unsettled = encode_unsettled(resumed_);
   bool wants_delay = has_symbol(attach.desired_capabilities, "DELAYED_DELIVERY");
   std::string offered;
   if (wants_delay) offered = encode_symbols({"DELAYED_DELIVERY"});
@@ -49,6 +53,7 @@ void ProducerLink::on_attach(const Attach& attach) {
                  .rcv_settle_mode = attach.rcv_settle_mode,
                  .source = attach.source,
                  .target = target,
+                 .unsettled = unsettled,
                  .max_message_size = session_.engine().limits().message_bytes_max,
                  .offered_capabilities = offered});
   grant();
@@ -87,11 +92,13 @@ void ProducerLink::grant() {
 // --- messages ---
 
 void ProducerLink::on_message(Link&, Incoming& message) {
+  if (message.is_resumed && take_resumed(message)) return grant();
   session_.count_in();
   usual_bytes_ = (usual_bytes_ * 7 + message.bytes.size()) / 8;
   auto operation = std::make_unique<Put>();
   operation->id = message.id;
   operation->is_settled = message.is_settled;
+  if (message.receiver_settle_mode == kReceiverSecond) operation->tag = message.tag;
   InboundAddress address;
   InboundOptions options{.now_gmt_ms = session_.now_gmt_ms(), .wants_address = is_relay_};
   if (message.format != 0) {
@@ -184,8 +191,26 @@ void ProducerLink::finish(Put& operation, const Outcome& outcome) {
     state.is_transactional = true;
     state.txn_id = name;
   }
-  bool is_second = link_->receiver_settle_mode() == kReceiverSecond;
+  bool is_second = !operation.tag.empty();
+  if (is_second) {
+    unsettled_[operation.id] = {.tag = std::move(operation.tag), .said = StateKind::kAccepted};
+  }
   link_->say(operation.id, state, !is_second);
+}
+
+void ProducerLink::on_state(Link&, uint32_t id, uint64_t, const DeliveryState&, bool is_settled) {
+  if (is_settled) unsettled_.erase(id);
+}
+
+// A delivery that the link before has accepted: it is on its queue.
+bool ProducerLink::take_resumed(const Incoming& message) {
+  auto found = std::find_if(resumed_.begin(), resumed_.end(),
+                            [&](const KeptDelivery& d) { return d.tag == message.tag; });
+  if (found == resumed_.end()) return false;
+  StateKind said = found->said;
+  resumed_.erase(found);
+  if (!message.is_settled) link_->settle(message.id, {.kind = said});
+  return true;
 }
 
 void ProducerLink::reject(const Incoming& message, std::string_view condition,
@@ -204,7 +229,12 @@ void ProducerLink::refuse(uint32_t id, bool is_settled, const std::string& error
   link_->settle(id, {.kind = StateKind::kRejected, .error = error});
 }
 
-void ProducerLink::on_end(End) {
+void ProducerLink::on_end(Link& link, End end) {
+  if (end != End::kClosed && request_.timeout_s > 0) {
+    std::vector<KeptDelivery> left = std::move(resumed_);
+    for (auto& [id, delivery] : unsettled_) left.push_back(std::move(delivery));
+    if (!left.empty()) session_.keep(link, request_.timeout_s, std::move(left));
+  }
   handles_.close();
   relay_.clear();
   if (dynamic_ != queue::kNoObject) {

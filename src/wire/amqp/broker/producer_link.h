@@ -4,15 +4,20 @@
 // - Unsettled: `accepted` when the message is durable, `rejected` with the reason when it cannot be
 //   put. Sent settled: a message that cannot be put ends the link, because nothing else would tell.
 // - In a transaction the message becomes part of it; one that is refused makes its commit fail.
+// - A sender whose receiver is in mode `second` may resume the link: what was accepted and not
+//   settled is in the answer to its attach, and is not put again.
 // - Credit: as many messages as make kWindowBytes of their usual size.
 // Thread: the session's.
 #pragma once
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "wire/amqp/broker/broker_link.h"
+#include "wire/amqp/broker/kept_links.h"
 #include "wire/amqp/broker/output_handles.h"
 #include "wire/amqp/broker/terminus.h"
 #include "wire/amqp/message/inbound.h"
@@ -28,8 +33,10 @@ class ProducerLink final : public BrokerLink {
 
   ProducerLink(BrokerSession& session, Link& link) : BrokerLink(session, link) {}
   void on_attach(const Attach& attach) override;
-  void on_end(End end) override;
+  void on_end(Link& link, End end) override;
   void on_message(Link& link, Incoming& message) override;
+  void on_state(Link& link, uint32_t id, uint64_t cookie, const DeliveryState& state,
+                bool is_settled) override;
 
  private:
   struct Put;
@@ -42,6 +49,7 @@ class ProducerLink final : public BrokerLink {
   void finish(Put& operation, const queue::Outcome& outcome);
   void reject(const Incoming& message, std::string_view condition, std::string_view why);
   void refuse(uint32_t id, bool is_settled, const std::string& error);
+  bool take_resumed(const Incoming& message);
   void grant();
 
   TerminusRequest request_;
@@ -56,6 +64,10 @@ class ProducerLink final : public BrokerLink {
   std::list<RelayNode> relay_;  // the last used first
   queue::Hobj dynamic_ = queue::kNoObject;
   std::string dynamic_queue_;
+  // In mode second: what was said and the client has not settled, by delivery-id; and of the link
+  // that this one resumes.
+  std::map<uint32_t, KeptDelivery> unsettled_;
+  std::vector<KeptDelivery> resumed_;
   uint64_t usual_bytes_ = 0;
   uint32_t putting_ = 0;
 };

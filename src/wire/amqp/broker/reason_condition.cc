@@ -13,6 +13,7 @@ std::string_view condition_of_reason(int32_t reason) {
   namespace r = mqi::reason;
   switch (reason) {
     case r::kUnknownObjectName:
+    case r::kObjectNameError:  // nothing can be there
     case r::kNoSubscription:
     case r::kUnknownObjectQMgr:
     case r::kUnknownRemoteQMgr:
@@ -40,7 +41,6 @@ std::string_view condition_of_reason(int32_t reason) {
     case r::kDurabilityNotAllowed:
     case r::kOptionNotValidForType:
       return condition::kNotAllowed;
-    case r::kObjectNameError:
     case r::kTopicStringError:
     case r::kObjectStringError:
     case r::kSubNameError:

@@ -58,6 +58,7 @@ void Link::send_flow(bool is_echo) {
   flow.link_credit = credit_;
   flow.drain = is_drain_;
   flow.echo = is_echo;
+  if (!is_sender_) flow.properties = flow_properties_;
   if (is_sender_) flow.available = is_sending_ ? 1 : 0;
   session_.engine_.send_frame(session_.channel_, flow);
 }

@@ -104,7 +104,7 @@ class Link {
   // What is not sent yet of a delivery that nobody wants any more is left out.
   void abort_sending();
   bool wants_drain() const { return is_drain_; }
-  // Of the peer's last flow that named the link: an encoded map, empty when it had none.
+  // Of a sender: what the peer's last flow of the link had, an encoded map; empty when nothing.
   const std::string& flow_properties() const { return flow_properties_; }
   // There is no more: the credit is used up.
   void drained();
@@ -114,6 +114,9 @@ class Link {
   // Replaces what was granted; the engine says so with the next flush.
   void set_credit(uint32_t credit);
   void request_drain();
+  // Go out with every flow of the link: an encoded map, as acquisition in a transaction wants it
+  // ("txn-id"). Empty: none.
+  void set_flow_properties(std::string map) { flow_properties_ = std::move(map); }
   // A part of a message is there, and the rest is on its way.
   bool is_receiving() const { return is_receiving_; }
   uint32_t available() const { return available_; }

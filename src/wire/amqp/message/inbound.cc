@@ -130,19 +130,28 @@ const char* InboundReader::read(queue::Body whole, bool has_whole) {
   Reader reader(all_);
   bool has_body = false;
   uint64_t last = 0;
+  uint32_t seen = 0;  // sections, by code
   while (!reader.at_end()) {
     const char* from = reader.position();
     uint64_t code = 0;
     if (!reader.read_descriptor(code)) return reader.error();
     if (code < descriptor::kHeader || code > descriptor::kFooter) return "an unknown section";
-    if (code < last) return "sections are out of order";
-    bool may_repeat = code == descriptor::kData || code == descriptor::kAmqpSequence;
-    if (code == last && !may_repeat) return "a section is there twice";
+    // Rhea puts the footer in front of the body; what is ours to write has to be in front of all.
+    if (code < last && code < descriptor::kMessageAnnotations) return "sections are out of order";
+    bool is_repeated =
+        code == last && (code == descriptor::kData || code == descriptor::kAmqpSequence);
+    uint32_t bit = 1u << (code - descriptor::kHeader);
+    if ((seen & bit) != 0 && !is_repeated) return "a section is there twice";
+    bool is_body = code >= descriptor::kData && code <= descriptor::kAmqpValue;
+    if (is_body && has_body && !is_repeated) return "bodies of two kinds";
+    seen |= bit;
     last = code;
     if (const char* why = read_section(code, reader, from); why != nullptr) return why;
-    has_body = has_body || (code >= descriptor::kData && code <= descriptor::kAmqpValue);
+    has_body = has_body || is_body;
   }
-  if (!has_body) return "a message without a body";
+  // Proton leaves the body out when there is none to send.
+  if (last == 0) return "nothing at all";
+  if (!has_body) kind_ = ContentKind::kNone;
   kind_ = kind_of_jms_type(jms_type_, kind_);
   queue::Body body;
   if (!more_cuts_.empty()) {
