@@ -166,6 +166,15 @@ void AdminFace::control(objects::ControlRequest request, AdminDone done) {
     return done({});
   }
   if (request.object == ControlObject::kSecurity) return done({});
+  if (request.object == ControlObject::kManager) {
+    if (request.verb == ControlVerb::kRefresh && request.type == "EXPIRY") {
+      manager_.sweep_now();
+      return done({});
+    }
+    std::string why = "There is nothing of this kind to start anew.";
+    return done(AdminResult::failed(objects::reason::kUnsupported,
+                                    {"TYPE(" + request.type + ")", std::move(why)}));
+  }
   if (request.object == ControlObject::kConnection && request.verb == ControlVerb::kStop) {
     bool is_found = manager_.stop_connection(request.name);
     return done(is_found ? AdminResult()

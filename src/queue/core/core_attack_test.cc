@@ -130,6 +130,45 @@ TEST_CASE("a segment that has expired makes its message incomplete") {
   CHECK(w.get(*w.b, b) == "one");
 }
 
+TEST_CASE("a message that is taken whole counts as delivered as often as any of its segments") {
+  AttackWorld w;
+  w.define("Q");
+  Hobj h = w.open(*w.a, "Q", oo::kOutput | oo::kInputShared);
+  CHECK(w.put(*w.a, h, "one", pmo::kLogicalOrder, attack_md(mf::kSegment)).is_ok());
+  CHECK(w.put(*w.a, h, "two", pmo::kLogicalOrder, attack_md(mf::kLastSegment)).is_ok());
+  GetCall second;
+  second.options = gmo::kSyncpoint;
+  second.match_options = mqi::mo::kOffset;
+  second.md.offset = 3;
+  CHECK(w.get(*w.a, h, second).is_ok());
+  CHECK(second.body.view() == "two");
+  CHECK(w.a->back().is_ok());
+  CHECK(w.get(*w.a, h, gmo::kCompleteMessage) == "onetwo");
+  CHECK(w.got.md.backout_count == 1);
+  CHECK(w.got.is_maybe_redelivered);
+}
+
+TEST_CASE("REFRESH QMGR TYPE(EXPIRY) takes expired messages away, other types are refused") {
+  AttackWorld w;
+  w.define("Q");
+  Hobj h = w.open(*w.a, "Q", oo::kOutput);
+  mqi::MessageDescriptor md;
+  md.expiry = 1;
+  CHECK(w.put(*w.a, h, "x", 0, md).is_ok());
+  w.sim.clock().advance_ns(500'000'000);
+  CHECK(w.depth("Q") == 1);
+  auto target = make_admin_target(*w.manager, "admin");
+  objects::ControlRequest request;
+  request.verb = objects::ControlVerb::kRefresh;
+  request.object = objects::ControlObject::kManager;
+  request.type = "EXPIRY";
+  CHECK(w.change([&](objects::AdminDone done) { target->control(request, std::move(done)); }) == 0);
+  CHECK(w.depth("Q") == 0);
+  request.type = "CONFIGEV";
+  CHECK(w.change([&](objects::AdminDone done) { target->control(request, std::move(done)); }) ==
+        objects::reason::kUnsupported);
+}
+
 TEST_CASE("under the cursor nothing that has expired is seen or got") {
   AttackWorld w;
   w.define("Q");

@@ -96,6 +96,15 @@ void QueueManager::schedule_sweep(int64_t expires_gmt_ms) {
       options_.executor->post_at(now_ns() + wait_ms * 1'000'000, while_alive([this] { sweep(); }));
 }
 
+void QueueManager::sweep_now() {
+  {
+    std::lock_guard lock(sweep_mutex_);
+    if (is_sweeping_) return;
+    if (sweep_timer_ != 0) options_.executor->cancel(sweep_timer_);
+  }
+  options_.executor->post(while_alive([this] { sweep(); }));
+}
+
 void QueueManager::sweep() {
   {
     std::lock_guard lock(sweep_mutex_);

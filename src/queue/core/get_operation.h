@@ -51,6 +51,7 @@ class GetOperation final : public Waiter,
   Outcome prepare_logical();
   bool is_first_segment(Slot slot) const;
   Outcome whole(Slot first, std::unique_lock<std::mutex>& lock);
+  Entry whole_entry(const std::vector<Slot>& slots) const;
   Outcome take_whole(const std::vector<Slot>& slots, const MessageRef& message,
                      std::unique_lock<std::mutex>& lock);
   // `slot` is locked for us.

@@ -1,4 +1,6 @@
 // MQGET in logical order, and of complete messages: see group.h.
+#include <algorithm>
+
 #include "queue/core/get_operation.h"
 #include "queue/core/group.h"
 #include "queue/core/report.h"
@@ -40,6 +42,17 @@ bool GetOperation::is_first_segment(Slot slot) const {
   return (queue_->place_of(slot).flags & kSegments) != 0;
 }
 
+// As the first one, but delivered before as often as the one that was most often.
+Entry GetOperation::whole_entry(const std::vector<Slot>& slots) const {
+  Entry entry = queue_->index().at(slots.front());
+  for (Slot slot : slots) {
+    const Entry& part = queue_->index().at(slot);
+    entry.backout_count = std::max(entry.backout_count, part.backout_count);
+    entry.flags |= part.flags & kEntryRecovered;
+  }
+  return entry;
+}
+
 // All segments become one message. What is not in memory is read first, one after another.
 Outcome GetOperation::whole(Slot first, std::unique_lock<std::mutex>& lock) {
   const Entry& head = queue_->index().at(first);
@@ -68,7 +81,7 @@ Outcome GetOperation::whole(Slot first, std::unique_lock<std::mutex>& lock) {
   bool fits = formed(message)->body.size() <= call_->buffer_bytes ||
               (call_->options & mqi::gmo::kAcceptTruncated) != 0;
   if (browses() || !fits) {
-    Entry copy = head;
+    Entry copy = whole_entry(slots);
     if (browses()) queue_->place_cursor(handle_->cursor, first);
     lock.unlock();
     return deliver(copy, message);
@@ -79,7 +92,7 @@ Outcome GetOperation::whole(Slot first, std::unique_lock<std::mutex>& lock) {
 Outcome GetOperation::take_whole(const std::vector<Slot>& slots, const MessageRef& message,
                                  std::unique_lock<std::mutex>& lock) {
   namespace gmo = mqi::gmo;
-  Entry copy = queue_->index().at(slots.front());
+  Entry copy = whole_entry(slots);
   bool in_unit = (call_->options & gmo::kSyncpoint) != 0 ||
                  ((call_->options & gmo::kSyncpointIfPersistent) != 0 && copy.is_persistent());
   if (in_unit && connection_->unit_.count() + slots.size() > manager_.settings().uncommitted_max) {

@@ -107,6 +107,8 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   std::vector<objects::SubscriptionStatus> subscription_status(std::string_view pattern) const;
   objects::PublishStatus publish_status() const;
   void clear_retained(const std::string& topic, objects::AdminDone done);
+  // Looks for expired messages on all queues; it goes on in tasks.
+  void sweep_now();
   // Whether the last stop was not clean: what was found may have been delivered before.
   bool was_unclean() const { return was_unclean_; }
 

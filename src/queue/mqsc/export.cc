@@ -101,6 +101,11 @@ class Exporter {
   void append_attributes(const Definition& d, const Definition& base) {
     for (const AttributeSpec& spec : attribute_specs(d.type(), d.subtype())) {
       if (spec.has(objects::kReadOnly)) continue;
+      // The queue of a managed subscription is made with it.
+      bool is_made =
+          spec.id == Attr::kDest &&
+          d.number(Attr::kDestclas) == static_cast<int64_t>(objects::DestinationClass::kManaged);
+      if (d.type() == ObjectType::kSub && is_made) continue;
       std::string clause = attribute_clause(spec, d);
       bool is_same = clause == attribute_clause(spec, base);
       if (is_same && !options_.all_attributes) continue;
