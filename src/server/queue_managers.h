@@ -35,7 +35,8 @@ struct QueueManagersOptions {
   bool is_only_default = false;    // the others stay closed
   bool is_dev = false;             // whoever comes from this machine may do everything
   bool is_buffered = false;        // fdatasync, where the folder cannot do direct I/O
-  // Who runs channels of the queue manager of this name; null: nobody. Outlives it.
+  // Who runs channels of the queue manager of this name; null: nobody. It is there
+  // until the manager has stopped.
   std::function<queue::objects::ChannelHost*(const std::string& name)> channels;
   // The process must end; called on a thread of the store.
   std::function<void(const base::Error&)> on_failure;

@@ -338,8 +338,9 @@ Server::~Server() {
   stop();
   admin_.reset();
   if (reactors_) reactors_->stop();
-  queue_managers_.reset();
+  // What protocols keep of their clients belongs to queue managers.
   wire_.reset();
+  queue_managers_.reset();
   // Requests and flows go when no reactor can run them any more, the HTTP server after its last
   // request.
   listener_.requests().clear();

@@ -132,8 +132,8 @@ class Server {
   std::string https_keystore_;              // of the command line
   std::optional<ServerConf> refused_conf_;  // listeners that a change wanted and did not get
   std::unique_ptr<net::ReactorPool> reactors_;
-  std::unique_ptr<WireServer> wire_;  // outlives the queue managers
   std::unique_ptr<QueueManagers> queue_managers_;
+  std::unique_ptr<WireServer> wire_;
   std::unique_ptr<http::Server> http_;
   std::unique_ptr<admin::MqRest> mq_rest_;
   std::shared_ptr<admin::batch::BatchService> batches_;  // with its routes in `admin_`

@@ -86,13 +86,12 @@ void WireChannels::start_kept() {
 }
 
 Result<wire::Protocol*> WireChannels::protocol_of(const wire::ProtocolSpec& spec) {
-  std::unique_ptr<wire::Protocol>& protocol = protocols_[spec.name];
-  if (protocol == nullptr) {
-    std::unique_ptr<wire::Protocol> made = spec.make(*broker_);
-    MS_TRY(made->start());
-    protocol = std::move(made);
-  }
-  return protocol.get();
+  auto known = protocols_.find(spec.name);
+  if (known != protocols_.end()) return known->second.get();
+  std::unique_ptr<wire::Protocol> made = spec.make(*broker_);
+  MS_TRY(made->start());
+  std::lock_guard lock(list_mutex_);
+  return protocols_.emplace(spec.name, std::move(made)).first->second.get();
 }
 
 Status WireChannels::open(const WirePort& wish, base::Diagnostics* diagnostics) {
@@ -182,7 +181,12 @@ std::vector<WireChannels::Open> WireChannels::ports() const {
 
 void WireChannels::collect_metrics(base::MetricWriter& writer) const {
   for (const Running& one : running()) one.endpoint->collect_metrics(writer);
-  for (const auto& [name, protocol] : protocols_) protocol->collect_metrics(writer);
+  std::vector<const wire::Protocol*> protocols;
+  {
+    std::lock_guard lock(list_mutex_);
+    for (const auto& [name, protocol] : protocols_) protocols.push_back(protocol.get());
+  }
+  for (const wire::Protocol* protocol : protocols) protocol->collect_metrics(writer);
 }
 
 std::vector<objects::ChannelStatus> WireChannels::channel_status(std::string_view pattern) const {
@@ -284,7 +288,7 @@ AdminResult WireChannels::wish_of_channel(const std::string& name, WirePort& wis
   wish.channel = name;
   wish.host =
       channel.local_address.empty() ? options_.host : host_of_address(channel.local_address);
-  wish.limits = options_.limits;
+  wish.limits = options_.conf.of(wish.protocol->name).limits;
   if (channel.instances_max > 0) {
     wish.limits.connections_max =
         std::min(wish.limits.connections_max, static_cast<uint32_t>(channel.instances_max));

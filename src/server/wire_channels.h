@@ -6,8 +6,8 @@
 //   command. A usual port that was stopped by command is open again after a restart.
 // - What is started before start(), by scripts, opens then.
 // - A channel with SSLCIPH has TLS, with the keys of Millstream/Messaging.
-// Order: it is made before its queue manager and outlives it; start() when that has recovered,
-// stop() before that stops.
+// Order: it is made before its queue manager; start() when that has recovered, stop() before that
+// stops. Destroyed when the reactors have ended; the queue manager asks nothing of it then.
 // Thread: start and stop the owner's; the rest any. Locks: control, then list (leaf).
 #pragma once
 #include <map>
@@ -19,6 +19,7 @@
 
 #include "base/diagnostics.h"
 #include "queue/objects/admin_target.h"
+#include "server/wire_conf.h"
 #include "wire/common/protocol.h"
 
 namespace millstream::server {
@@ -43,7 +44,7 @@ class WireChannels final : public queue::objects::ChannelHost {
     wire::Broker::Options broker;
     net::ReactorPool* reactors = nullptr;
     std::string host;
-    wire::EndpointLimits limits;
+    WireConf conf;               // limits
     net::TlsServerSettings tls;  // no key store: channels with SSLCIPH do not start
   };
   // A port that is open.
@@ -92,13 +93,14 @@ class WireChannels final : public queue::objects::ChannelHost {
 
   Options options_;
   std::unique_ptr<wire::Broker> broker_;
-  std::map<std::string_view, std::unique_ptr<wire::Protocol>> protocols_;  // by name
   std::vector<WirePort> usual_;
   std::mutex control_mutex_;            // one change at a time; guards what is above, and the next
   std::set<std::string> before_start_;  // channels that scripts have started
   bool is_started_ = false;
   bool is_stopped_ = false;
+  // Guards what follows; `protocols_` is changed under both.
   mutable std::mutex list_mutex_;
+  std::map<std::string_view, std::unique_ptr<wire::Protocol>> protocols_;  // by name
   std::vector<Running> running_;
   // Sessions that calls still hold refer to their endpoint.
   std::vector<std::shared_ptr<wire::Endpoint>> retired_;

@@ -59,6 +59,7 @@ Status WireServer::start(Options options, QueueManagers& managers, net::ReactorP
     };
     channel.reactors = &reactors;
     channel.host = host;
+    channel.conf = options.conf;
     channel.tls = tls;
     const bool is_default = name == managers.default_name();
     MS_TRY(channels->start(std::move(channel), is_default ? usual : std::vector<WirePort>(),

@@ -4,7 +4,7 @@
 // taken is warned about; one that was asked for and is taken ends the start. Ports for TLS are
 // opened when there is a key store.
 // Order: made before the queue managers, start() after their scripts, stop() before they stop;
-// destroyed after them and after the reactors have ended.
+// destroyed when the reactors have ended and before the queue managers are.
 // Thread: start and stop the owner's; the rest any.
 #pragma once
 #include <map>

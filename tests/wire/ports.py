@@ -186,5 +186,39 @@ def channels_stop_and_start(binary, folder):
         assert "channels of this type do not run" in refused, refused
 
 
+def speaks_amqp(port):
+    """Whether somebody answers AMQP's first eight bytes there."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as client:
+            client.sendall(b"AMQP\x00\x01\x00\x00")
+            return client.recv(8).startswith(b"AMQP")
+    except ConnectionError:
+        return False
+
+
+@case
+def a_channel_that_was_started_starts_again(binary, folder):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    define = f"DEFINE CHANNEL(MORE.AMQP) CHLTYPE(AMQP) PORT({port}) MAXINST(1)\n"
+    with dev_server(binary, folder / "w") as server:
+        assert "AMQ8014I" in mqsc(server, define)
+        assert not speaks_amqp(port)
+        assert "AMQ8018I" in mqsc(server, "START CHANNEL(MORE.AMQP)")
+        assert speaks_amqp(port)
+        assert f"PORT({port})" in mqsc(server, "DISPLAY LSSTATUS(MORE.*) ALL")
+    with dev_server(binary, folder / "w") as server:
+        assert speaks_amqp(port), server.errors
+        assert "AMQ8019I" in mqsc(server, "STOP CHANNEL(MORE.AMQP) MODE(FORCE)")
+        assert not speaks_amqp(port)
+    with dev_server(binary, folder / "w") as server:
+        assert not speaks_amqp(port)
+        script = folder / "more.mqsc"
+        script.write_text("START CHANNEL(MORE.AMQP)\n")
+    with dev_server(binary, folder / "w", script) as server:
+        assert speaks_amqp(port), server.errors
+
+
 if __name__ == "__main__":
     main(__doc__)

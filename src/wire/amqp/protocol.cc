@@ -26,7 +26,7 @@ const ProtocolSpec& protocol() {
       .title = "AMQP",
       .port = 5672,
       .tls_port = 5671,
-      .channel = "SYSTEM.DEF.AMQP",
+      .channel = "DEV.APP.AMQP",
       .channel_type = queue::objects::ChannelType::kAmqp,
       .websocket_subprotocols = {"amqp"},
       .make = [](Broker&) -> std::unique_ptr<Protocol> {
