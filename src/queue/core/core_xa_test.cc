@@ -160,6 +160,42 @@ TEST_CASE("xa: other messages survive a restart with prepared units (QPID-5460)"
   CHECK(w.get(*w.a, in) == "in");
 }
 
+// What a branch recovered is not in memory when its commit makes it visible.
+TEST_CASE("xa: what a branch commits after a restart goes to the waiter whose selector it fits") {
+  QueueWorld w;
+  w.define("Q");
+  const Hobj out = w.open(*w.a, "Q", oo::kOutput);
+  REQUIRE(w.a->xa_start("one", xa::kNoFlags) == xa::kOk);
+  mqi::MessageDescriptor md = xa_md();
+  md.priority = 7;
+  CHECK(w.put(*w.a, out, "seven", pmo::kSyncpoint, md).is_ok());
+  REQUIRE(w.a->xa_end("one", xa::kSuccess) == xa::kOk);
+  REQUIRE(xa_prepare(w, *w.a, "one") == xa::kOk);
+  w.restart();
+  GetCall low, high;
+  int low_ends = 0, high_ends = 0;
+  auto wait_where = [&](Connection& c, const char* selector, GetCall& call, int& ends) {
+    OpenCall open;
+    open.object_name = "Q";
+    open.selection_string = selector;
+    open.options = oo::kInputShared;
+    REQUIRE(c.open(open).is_ok());
+    call.options = gmo::kNoSyncpoint | gmo::kWait;
+    call.match_options = mqi::mo::kNone;
+    call.wait_ms = 60'000;
+    CHECK(c.get(open.handle, call, [&ends](const Outcome&) { ++ends; }).is_pending());
+  };
+  wait_where(*w.a, "JMSPriority < 5", low, low_ends);
+  wait_where(*w.b, "JMSPriority > 5", high, high_ends);
+  auto manager = w.connect("manager");
+  CHECK(xa_commit(w, *manager, "one") == xa::kOk);
+  w.sim.run_until([&] { return high_ends > 0; });
+  CHECK(high.body.view() == "seven");
+  CHECK(low_ends == 0);
+  CHECK(w.a->cancel(low));
+  w.sim.run_ready();
+}
+
 TEST_CASE(
     "xa: a prepared unit whose queue is gone: starts, says so, the rest works (ARTEMIS-3554)") {
   QueueWorld w;

@@ -324,14 +324,14 @@ Outcome GetOperation::finish_take(Slot slot, const Entry& entry, const MessageRe
   if (call_->delivery != nullptr && (call_->options & mqi::gmo::kSyncpoint) != 0) {
     *call_->delivery = Delivery(manager_, std::move(get), message, entry.backout_count,
                                 call_->is_maybe_redelivered);
-    return outcome;
+    return when_marked(outcome);
   }
   if ((call_->options & kInUnit) != 0) {
     connection_->unit_.gets.push_back(std::move(get));
     if (reports) {
       add_report(manager_, *message, ReportKind::kDelivery, 0, connection_->unit_);
     }
-    return outcome;
+    return when_marked(outcome);
   }
   // Nobody is told before the get is durable.
   UnitOfWork unit;
@@ -344,6 +344,14 @@ Outcome GetOperation::finish_take(Slot slot, const Entry& entry, const MessageRe
                                         });
   Outcome committed = operation->run();
   return committed.is_ok() ? outcome : committed;
+}
+
+Outcome GetOperation::when_marked(const Outcome& outcome) {
+  auto self = shared_from_this();
+  const bool waits = manager_.await_unclean_mark(executor_, [self, outcome](const Outcome& marked) {
+    self->complete(marked.is_ok() ? outcome : marked);
+  });
+  return waits ? Outcome::pending() : outcome;
 }
 
 Outcome GetOperation::deliver(const Entry& entry, const MessageRef& found) {

@@ -57,6 +57,8 @@ class GetOperation final : public Waiter,
   // `slot` is locked for us.
   Outcome take(Slot slot);
   Outcome finish_take(Slot slot, const Entry& entry, const MessageRef& message);
+  // The outcome of a get in a unit, now or after a start's mark is durable.
+  Outcome when_marked(const Outcome& outcome);
   // body_form.cc: the message as this get wants it; the same when nothing differs.
   void prepare_form();
   const MessageRef& formed(const MessageRef& found);

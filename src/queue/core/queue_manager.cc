@@ -50,12 +50,20 @@ Status QueueManager::start(Store& store) {
   if (was_unclean_) note_maybe_seen();
   report(ManagerEvent{.reason = mqi::reason::kQMgrActive});
   if (!found_clean_stop_) return {};
-  // From here on a stop is unclean until stop() says otherwise.
+  *is_mark_pending_ = true;
+  (void)await_unclean_mark(*options_.executor, [is_pending = is_mark_pending_](const Outcome& o) {
+    if (o.is_ok()) *is_pending = false;
+  });
+  return {};
+}
+
+// From a start on a stop is unclean until stop() says otherwise.
+bool QueueManager::await_unclean_mark(base::Executor& executor, Done done) {
+  if (!is_mark_pending_->load(std::memory_order_relaxed)) return false;
   UnitOfWork unit;
   unit.records.push_back({static_cast<uint8_t>(RecordKind::kCleanStop), "", "", true});
-  auto* operation = new CommitOperation(*this, std::move(unit), options_.executor, nullptr);
-  (void)operation->run();
-  return {};
+  auto* operation = new CommitOperation(*this, std::move(unit), &executor, std::move(done));
+  return operation->run().is_pending();
 }
 
 void QueueManager::stop(std::function<void()> done) {

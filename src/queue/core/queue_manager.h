@@ -159,6 +159,10 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   void forget_memory(const Entry& entry);
   // The entry leaves: its memory, or its place in the overflow.
   void forget(const Entry& entry);
+  // After a clean stop what is got in units must not be told before the store knows that this run
+  // may end otherwise, or a crash leaves no sign that it was seen. False: it knows; else `done`
+  // comes then.
+  bool await_unclean_mark(base::Executor& executor, Done done);
   // Under the queue's lock: an entry that was locked is available again; of a deleted queue it
   // goes.
   void release(Queue& queue, Slot slot, Effects& effects);
@@ -233,6 +237,8 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   std::atomic<uint32_t> last_owner_{0};
   std::atomic<bool> is_running_{false};
   std::atomic<uint64_t> memory_bytes_{0};
+  // Shared with the callback that clears it, which may come when the manager is gone.
+  std::shared_ptr<std::atomic<bool>> is_mark_pending_ = std::make_shared<std::atomic<bool>>(false);
   std::atomic<uint64_t> last_message_id_{0};
   std::string message_id_prefix_;
   std::unique_ptr<Paging> paging_;

@@ -217,6 +217,10 @@ void CommitOperation::durable(std::span<const Location> puts) {
     if (prepared_) prepared_(std::move(unit_));
     return finish(Outcome::ok());
   }
+  if (prepared_) {
+    prepared_({});
+    return finish(Outcome::ok());
+  }
   LockedQueues queues;
   lock(queues);
   publish(puts);

@@ -76,7 +76,8 @@ class CommitOperation final : public Pending {
   // itself in either case.
   Outcome run(RedoKind kind = RedoKind::kCommit, std::string_view xid = {});
   void durable(std::span<const Location> puts) override;
-  // Of a prepare: gets the unit back when it is durable, before `done`.
+  // Of a prepare: gets the unit back when it is durable, before `done`. Of another record of a
+  // branch: called then, with no unit.
   void set_prepared(std::function<void(UnitOfWork)> prepared) { prepared_ = std::move(prepared); }
   void set_heuristic(uint8_t outcome) { redo_.outcome = outcome; }
   // The store has failed: nobody knows what became of it.

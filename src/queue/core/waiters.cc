@@ -36,26 +36,33 @@ bool Waiters::remove(Waiter& waiter) {
 }
 
 Waiter* Waiters::find_in(const List& list, const Entry& entry, const Message* message,
-                         const GroupPlace& place) {
+                         const GroupPlace& place, std::vector<Waiter*>& undecided) {
   for (Waiter* waiter = list.first; waiter != nullptr; waiter = waiter->next_) {
-    // A message that is not in memory goes to whoever its identifiers fit; the get verifies it.
-    if (waiter->matcher.check(entry, message, place) != Verdict::kNo) return waiter;
+    const Verdict verdict = waiter->matcher.check(entry, message, place);
+    if (verdict == Verdict::kYes) return waiter;
+    if (verdict == Verdict::kNeedsMessage) undecided.push_back(waiter);
   }
   return nullptr;
 }
 
 Waiter* Waiters::take_for(const Entry& entry, const Message* message, const GroupPlace& place) {
-  Waiter* chosen = find_in(general_, entry, message, place);
+  std::vector<Waiter*> undecided;
+  Waiter* chosen = find_in(general_, entry, message, place, undecided);
   if (entry.correlation_id_hash != 0 && !by_correlation_id_.empty()) {
     auto found = by_correlation_id_.find(entry.correlation_id_hash);
     if (found != by_correlation_id_.end()) {
-      Waiter* waiter = find_in(found->second, entry, message, place);
+      Waiter* waiter = find_in(found->second, entry, message, place, undecided);
       if (waiter != nullptr && (chosen == nullptr || waiter->arrival_ < chosen->arrival_)) {
         chosen = waiter;
       }
     }
   }
   if (chosen != nullptr) unlink(list_of(*chosen), *chosen);
+  // Locked for one of them, a message that does not fit would be hidden from the others.
+  for (Waiter* waiter : undecided) {
+    unlink(list_of(*waiter), *waiter);
+    waiter->granted(kNoSlot, 0);
+  }
   return chosen;
 }
 

@@ -38,7 +38,8 @@ class Waiters {
   bool remove(Waiter& waiter);
   bool empty() const { return count_ == 0; }
   size_t count() const { return count_; }
-  // The oldest that wants the entry; it leaves the list. Null: nobody.
+  // The oldest that wants the entry; it leaves the list. Null: nobody. Without the message (it is
+  // not in memory) those that only it can decide for leave too: each looks again, and reads it.
   Waiter* take_for(const Entry& entry, const Message* message, const GroupPlace& place);
   // Those that look again, all of which leave the list; with `everybody` the others, too.
   std::vector<Waiter*> take_lookers(bool everybody);
@@ -51,7 +52,7 @@ class Waiters {
   List& list_of(const Waiter& waiter);
   void unlink(List& list, Waiter& waiter);
   static Waiter* find_in(const List& list, const Entry& entry, const Message* message,
-                         const GroupPlace& place);
+                         const GroupPlace& place, std::vector<Waiter*>& undecided);
   List general_;
   List lookers_;
   std::unordered_map<uint64_t, List> by_correlation_id_;

@@ -139,23 +139,26 @@ int32_t XaBranches::rollback(std::string_view xid, base::Executor& executor, XaD
 
 int32_t XaBranches::rollback_prepared(const std::string& xid, UnitOfWork unit, bool is_stored,
                                       base::Executor& executor, XaDone done) {
-  // The journal first: should the rollback not become durable, the branch is in doubt again.
-  int32_t result = xa::kOk;
-  if (is_stored) {
-    result = append(RedoKind::kRollbackPrepared, xid, 0, executor, std::move(done));
-    if (result != xa::kPending) return result;
+  if (!is_stored) {
+    manager_.back_out(unit, nullptr);
+    return xa::kOk;
   }
-  manager_.back_out(unit, nullptr);
-  return result;
+  // Nobody sees its messages before the rollback is durable: until then the branch may be in doubt
+  // again, and be committed.
+  auto held = std::make_shared<UnitOfWork>(std::move(unit));  // shared: functions are copied
+  return append(RedoKind::kRollbackPrepared, xid, 0, executor, std::move(done),
+                [this, held](UnitOfWork) { manager_.back_out(*held, nullptr); });
 }
 
 int32_t XaBranches::append(RedoKind kind, const std::string& xid, uint8_t outcome,
-                           base::Executor& executor, XaDone done) {
+                           base::Executor& executor, XaDone done,
+                           std::function<void(UnitOfWork)> durable) {
   auto* operation = new CommitOperation(manager_, UnitOfWork(), &executor,
                                         [done = std::move(done)](const Outcome& o) {
                                           if (done) done(o.is_ok() ? xa::kOk : xa::kErrorGone);
                                         });
   operation->set_heuristic(outcome);
+  operation->set_prepared(std::move(durable));
   return operation->run(kind, xid).is_pending() ? xa::kPending : xa::kErrorGone;
 }
 

@@ -84,7 +84,7 @@ class XaBranches {
   int32_t rollback_prepared(const std::string& xid, UnitOfWork unit, bool is_stored,
                             base::Executor& executor, XaDone done);
   int32_t append(RedoKind kind, const std::string& xid, uint8_t outcome, base::Executor& executor,
-                 XaDone done);
+                 XaDone done, std::function<void(UnitOfWork)> durable = nullptr);
 
   QueueManager& manager_;
   mutable std::mutex mutex_;
