@@ -117,6 +117,9 @@ Status Checkpoint::run_phase(bool* more) {
       if (is_due() && shared_.clock.monotonic_ns() >= retry_at_ns_) {
         begin();
         *more = true;
+      } else if (!admits_.load(std::memory_order_relaxed)) {
+        // Space has to be looked for: with puts refused there may be no other work.
+        shared_.wake_checkpoint_at(shared_.clock.monotonic_ns() + kRetryNs);
       } else if (shared_.bytes_since_checkpoint.load() > 0) {
         shared_.wake_checkpoint_at(
             std::max(retry_at_ns_, last_begin_ns_ + shared_.options.checkpoint_interval_ns));

@@ -228,6 +228,23 @@ TEST_CASE("store damage: a full disk refuses puts, gets and commits go on, and i
   CHECK(rig.check() == "");
 }
 
+TEST_CASE("store damage: a disk that was full at the start is seen to have room again") {
+  StoreOptions options = small_store_options();
+  io::SimDisk disk(9);
+  StoreRig rig(disk, 9, options);
+  fill_store(rig);
+  REQUIRE(rig.close().ok());
+  disk.set_capacity(1);
+  REQUIRE_MESSAGE(rig.open(), rig.open_error);
+  rig.sim.run_for_ns(10'000'000'000);
+  CHECK_FALSE(rig.store->admit(1000));
+  disk.set_capacity(1ull << 40);
+  rig.sim.run_for_ns(10'000'000'000);  // and nobody calls
+  CHECK(rig.store->admit(1000));
+  CHECK(rig.is_admitting);
+  REQUIRE(rig.close().ok());
+}
+
 TEST_CASE("store damage: what a cold read gets wrong is an error, not another body") {
   io::SimDisk disk(8);
   StoreRig rig(disk, 8);
