@@ -160,10 +160,9 @@ class Checker {
     if (!m.got.empty()) {
       Unit& taker = units_[m.got.back()->unit];
       // That it is gone shows that it was taken, unless it may have gone by itself.
-      const bool may_be_gone =
-          may_have_expired(*m.put) ||
-          (!m.put->is_persistent && unit.asked_at_ns <= last_crash_ns_) ||
-          may_be_missing_.contains(m.put->queue) || taker.is_listed_in_doubt;
+      const bool may_be_gone = may_have_expired(*m.put) ||
+                               (!m.put->is_persistent && unit.asked_at_ns <= last_crash_ns_) ||
+                               may_be_missing_.contains(m.put->queue) || taker.is_listed_in_doubt;
       if (taker.state == UnitState::kUnknown && !may_be_gone) taker.happened = m.got.back();
       if (taker.state != UnitState::kBackedOut && taker.state != UnitState::kOpen) return;
     }

@@ -44,7 +44,8 @@ void QueueAdministrator::step() {
   }
   if (!scene_.swarm.has_admin) return later();
   const std::string queue = scene_.queue_name();
-  switch (scene_.up_to(4)) {
+  // What a clear takes is known by the messages' identifiers, and those of publications are new.
+  switch (scene_.swarm.has_topic ? scene_.up_to(2) * 3 : scene_.up_to(4)) {
     case 0:
       return define(queue);
     case 1:

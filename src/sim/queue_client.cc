@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/message_text.h"
+#include "sim/sim_selector.h"
 
 namespace millstream::sim {
 namespace {
@@ -28,6 +29,7 @@ QueueClient::QueueClient(QueueScene& scene, std::string name)
 void QueueClient::begin() {
   connection_ = scene_.node.connect(executor_, name_);
   handles_.clear();
+  topic_ = queue::kNoObject;
   if (connection_ == nullptr) return note("was refused");
   executor_.post([this] { step(); });
 }
@@ -44,6 +46,7 @@ void QueueClient::lost() {
   unit_.clear();
   is_in_branch_ = false;
   handles_.clear();
+  topic_ = queue::kNoObject;
   connection_ = nullptr;
   is_calling_ = false;
 }
@@ -85,11 +88,12 @@ void QueueClient::broke() {
   is_calling_ = true;  // until lost()
 }
 
-queue::Hobj QueueClient::open(const std::string& queue) {
-  auto [it, is_new] = handles_.emplace(queue, queue::kNoObject);
+queue::Hobj QueueClient::open(const std::string& queue, const std::string& selector) {
+  auto [it, is_new] = handles_.emplace(queue + selector, queue::kNoObject);
   if (!is_new) return it->second;
   queue::OpenCall open;
   open.object_name = queue;
+  open.selection_string = selector;
   open.options = oo::kInputShared | oo::kOutput | oo::kBrowse;
   queue::Outcome outcome = connection_->open(open);
   if (!outcome.is_ok()) {
@@ -107,9 +111,14 @@ std::string QueueClient::unit() {
 void QueueClient::step() {
   if (connection_ == nullptr || scene_.is_closing) return;
   if (scene_.swarm.has_xa && !is_in_branch_ && scene_.one_in(8)) {
+    if (!scene_.heuristic.empty() && scene_.one_in(3)) return end_heuristic();
+    if (!scene_.in_doubt.empty() && scene_.swarm.has_heuristics && scene_.one_in(4)) {
+      return decide_heuristically();
+    }
     if (!scene_.in_doubt.empty() && scene_.one_in(2)) return decide();
     if (unit_.empty()) return prepare();
   }
+  if (scene_.can_publish && scene_.one_in(8)) return publish();
   const uint64_t dice = scene_.up_to(100);
   const uint64_t puts = scene_.swarm.has_deep ? 52 : 38;
   if (dice < puts) return scene_.swarm.has_groups && scene_.one_in(4) ? put_group() : put();
@@ -123,6 +132,18 @@ void QueueClient::step() {
   }
   if (scene_.swarm.has_leaving) return leave();
   later();
+}
+
+void QueueClient::fill_properties(queue::PutCall& call, const std::string& key) const {
+  if (scene_.swarm.has_selectors) call.properties = SimProperties(key).bytes();
+}
+
+void QueueClient::check_selected(const queue::GetCall& call, const SimSelector& selector,
+                                 const std::string& queue) {
+  const std::string key = read_message_text(call.body.view(), call.data_bytes).key;
+  if (key.empty() || selector.matches(SimProperties(key))) return;
+  scene_.oracle.violation("selector: key " + key + " was got from " + queue + " where " +
+                          selector.text);
 }
 
 void QueueClient::put() {
@@ -153,6 +174,7 @@ void QueueClient::put() {
     call->delay_ms = static_cast<int64_t>(1 + scene_.up_to(1500));
     entry.producer += entry.key;  // it overtakes nobody
   }
+  fill_properties(*call, entry.key);
   size_t bytes = scene_.up_to(700);
   if (swarm.has_big && scene_.one_in(8)) bytes = scene_.up_to(30'000);
   if (swarm.has_truncation && scene_.one_in(3)) bytes += 100;
@@ -206,6 +228,7 @@ void QueueClient::put_group() {
     call.md.flags = mqi::mf::kInGroup | (i == count ? mqi::mf::kLastInGroup : 0);
     call.md.persistence = 1;
     call.md.priority = 0;
+    fill_properties(call, entry.key);
     call.body = queue::Body::adopt(make_message_text(entry.key, scene_.up_to(200)));
     call.options = pmo::kSyncpoint;
     ++scene_.oracle.calls;
@@ -221,10 +244,12 @@ void QueueClient::put_group() {
 void QueueClient::get() {
   const QueueSwarm& swarm = scene_.swarm;
   const std::string queue = scene_.queue_name();
-  const queue::Hobj handle = open(queue);
+  const SimSelector* selector = nullptr;
+  if (swarm.has_selectors && scene_.one_in(3)) selector = &any_selector(scene_.random);
+  const queue::Hobj handle = open(queue, selector == nullptr ? "" : selector->text);
   auto call = std::make_shared<queue::GetCall>();
   const bool in_unit = swarm.has_units && (!swarm.has_plain || scene_.one_in(2));
-  bool is_selective = false;
+  bool is_selective = selector != nullptr;
   call->options = in_unit ? gmo::kSyncpoint : gmo::kNoSyncpoint;
   if (in_unit && swarm.has_plain && swarm.has_non_persistent && scene_.one_in(4)) {
     call->options = gmo::kSyncpointIfPersistent;
@@ -254,11 +279,13 @@ void QueueClient::get() {
   }
   call->handles_poison = swarm.has_poison && scene_.one_in(2);
   note("get " + queue + " " + (in_unit ? "in " + unit() : "plain") + " options " +
-       std::to_string(call->options));
+       std::to_string(call->options) + (selector == nullptr ? "" : " where ") +
+       (selector == nullptr ? "" : selector->text));
   if (!in_unit) unanswered_get_ = queue;
   this->call([&](queue::Done done) { return connection_->get(handle, *call, std::move(done)); },
-             [this, call, queue, in_unit, is_selective](const queue::Outcome& o) {
+             [this, call, queue, in_unit, is_selective, selector](const queue::Outcome& o) {
                unanswered_get_.clear();
+               if (selector != nullptr && o.is_ok()) check_selected(*call, *selector, queue);
                if (o.is_ok() || o.reason == reason::kTruncatedMsgAccepted) {
                  got(*call, queue, in_unit, is_selective);
                } else {
@@ -273,7 +300,7 @@ void QueueClient::got(const queue::GetCall& call, const std::string& queue, bool
   const bool is_plain =
       !in_unit || ((call.options & gmo::kSyncpointIfPersistent) != 0 && call.md.persistence == 0);
   const std::string in = is_plain ? scene_.oracle.new_unit(name_) : unit();
-  note("got " + std::string(queue::strip_nulls(call.md.message_id.view())) + " from " + queue +
+  note("got " + read_message_text(call.body.view(), call.data_bytes).key + " from " + queue +
        " in " + in + " backed out " + std::to_string(call.md.backout_count));
   scene_.oracle.got(call, queue, in, name_, is_selective);
   if (!is_plain) return;
@@ -320,6 +347,7 @@ void QueueClient::back() {
 void QueueClient::leave() {
   const std::string ended = std::exchange(unit_, "");
   handles_.clear();
+  topic_ = queue::kNoObject;
   if (scene_.one_in(2)) {
     note("breaks");
     connection_->abandon();

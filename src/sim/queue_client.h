@@ -5,12 +5,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "sim/queue_oracle.h"
 #include "sim/queue_swarm.h"
 
 namespace millstream::sim {
+
+struct SimSelector;
 
 // What clients of one run share.
 struct QueueScene {
@@ -19,7 +22,12 @@ struct QueueScene {
   const QueueSwarm& swarm;
   base::Random& random;     // not the scheduler's: a fault does not change what clients mean to do
   bool is_closing = false;  // clients begin nothing new
-  std::vector<std::string> in_doubt;  // branches that nobody is deciding
+  std::vector<std::string> in_doubt;         // branches that nobody is deciding
+  std::map<std::string, int32_t> heuristic;  // decided by the operator, not forgotten: XA's code
+  std::set<std::string> forgetting, forgotten;
+  int subscriptions = 0;     // to the queues Q1, Q2 ...
+  bool can_publish = false;  // all subscriptions are there
+  static constexpr const char* kTopic = "sim/prices";
 
   uint64_t up_to(uint64_t n) { return random.next_u64() % n; }
   bool one_in(uint64_t n) { return up_to(n) == 0; }
@@ -49,14 +57,18 @@ class QueueClient {
   void call(Call&& call, Then then);
   void finish(const queue::Outcome& outcome, const Then& then);
   void broke();
-  queue::Hobj open(const std::string& queue);
+  queue::Hobj open(const std::string& queue, const std::string& selector = "");
+  void fill_properties(queue::PutCall& call, const std::string& key) const;
 
   void put();
+  void publish();
   void put_group();
   void get();
   void browse();
   void prepare();
   void decide();
+  void decide_heuristically();
+  void end_heuristic();
   // Runs a call of XA; `then` gets its code, unless the queue manager broke.
   template <typename Call>
   void xa_call(Call&& call, std::function<void(int32_t)> then);
@@ -64,6 +76,8 @@ class QueueClient {
   void back();
   void leave();
   void close_handles();
+  void check_selected(const queue::GetCall& call, const SimSelector& selector,
+                      const std::string& queue);
   void got(const queue::GetCall& call, const std::string& queue, bool in_unit, bool is_selective);
   std::string unit();
   std::string stream(bool in_unit) const { return name_ + (in_unit ? ".s" : ".n"); }
@@ -77,6 +91,7 @@ class QueueClient {
   std::string unit_;  // that is open; empty: none
   bool is_in_branch_ = false;
   bool is_calling_ = false;
+  queue::Hobj topic_ = queue::kNoObject;
   std::string unanswered_get_;  // the queue of a get outside syncpoint that is under way
 };
 

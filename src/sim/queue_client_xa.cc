@@ -51,6 +51,7 @@ void QueueClient::prepare() {
     call.md.priority = 0;
     size_t bytes = scene_.up_to(700);
     if (scene_.swarm.has_big && scene_.one_in(6)) bytes = scene_.up_to(20'000);
+    fill_properties(call, entry.key);
     call.body = queue::Body::adopt(make_message_text(entry.key, bytes));
     call.options = mqi::pmo::kSyncpoint;
     const queue::Outcome o = connection_->put(open(queue), call);
@@ -119,6 +120,60 @@ void QueueClient::decide() {
         }
         scene_.oracle.add(commits ? Kind::kCommitted : Kind::kBackedOut, branch);
       });
+}
+
+// The operator decides; the branch is kept with its outcome until the transaction manager forgets.
+void QueueClient::decide_heuristically() {
+  const size_t at = scene_.up_to(scene_.in_doubt.size());
+  const std::string branch = scene_.in_doubt[at];
+  scene_.in_doubt.erase(scene_.in_doubt.begin() + static_cast<int64_t>(at));
+  const bool commits = !scene_.one_in(3);
+  note((commits ? "the operator commits " : "the operator rolls back ") + branch);
+  scene_.oracle.add(Kind::kCommit, branch);
+  xa_call(
+      [&](queue::XaDone done) {
+        return scene_.node.manager().branches().decide(branch, commits, executor_, std::move(done));
+      },
+      [this, branch, commits](int32_t code) {
+        note("decided " + branch + " = " + std::to_string(code));
+        if (code != xa::kOk) {
+          scene_.oracle.violation("XA: deciding " + branch + " gives " + std::to_string(code));
+        }
+        scene_.oracle.add(commits ? Kind::kCommitted : Kind::kBackedOut, branch);
+        scene_.heuristic[branch] = commits ? xa::kHeuristicCommit : xa::kHeuristicRollback;
+      });
+}
+
+// The transaction manager hears what was decided, and forgets the branch.
+void QueueClient::end_heuristic() {
+  auto it = scene_.heuristic.begin();
+  std::advance(it, static_cast<int64_t>(scene_.up_to(scene_.heuristic.size())));
+  const auto [branch, expected] = *it;
+  if (scene_.one_in(2)) {
+    const bool commits = scene_.one_in(2);
+    const int32_t code =
+        commits ? connection_->xa_commit(branch, false) : connection_->xa_rollback(branch);
+    note("asks for " + branch + " = " + std::to_string(code));
+    if (code != expected) {
+      scene_.oracle.violation("XA: " + branch + " was decided as " + std::to_string(expected) +
+                              " and answers " + std::to_string(code));
+    }
+    return later();
+  }
+  note("forgets " + branch);
+  scene_.heuristic.erase(it);
+  scene_.forgetting.insert(branch);
+  const std::string name = branch;
+  xa_call([&](queue::XaDone done) { return connection_->xa_forget(name, std::move(done)); },
+          [this, name](int32_t code) {
+            note("forgot " + name + " = " + std::to_string(code));
+            scene_.forgetting.erase(name);
+            if (code == xa::kOk) {
+              scene_.forgotten.insert(name);
+            } else {
+              scene_.oracle.violation("XA: forgetting " + name + " gives " + std::to_string(code));
+            }
+          });
 }
 
 }  // namespace millstream::sim

@@ -51,7 +51,7 @@ void QueueOracle::got(const queue::GetCall& call, const std::string& queue, cons
   MessageText text = read_message_text(call.body.view(), call.data_bytes);
   if (!text.error.empty()) violation("body: got from " + queue + ": " + text.error);
   if (text.key.empty()) return;
-  if (queue::strip_nulls(call.md.message_id.view()) != text.key) {
+  if (!is_publication(text.key) && queue::strip_nulls(call.md.message_id.view()) != text.key) {
     violation("body: the message with the body of key " + text.key + " has another identifier");
   }
   LedgerEntry entry;
@@ -59,11 +59,16 @@ void QueueOracle::got(const queue::GetCall& call, const std::string& queue, cons
   entry.at_ns = node_.now_ns();
   entry.unit = unit;
   entry.queue = queue;
-  entry.key = text.key;
+  entry.key = ledger_key(text.key, queue);
   entry.producer = consumer;
   entry.is_flagged = call.md.backout_count > 0 || call.is_maybe_redelivered;
   entry.is_selective = is_selective || disturbed_.contains(queue);
   ledger.add(std::move(entry));
+}
+
+std::string QueueOracle::ledger_key(const std::string& key, const std::string& queue) const {
+  if (!is_publication(key)) return key;
+  return key + "@" + (queue == side_queue ? side_origin : queue);
 }
 
 void QueueOracle::saw(const queue::GetCall& call, const std::string& queue) {

@@ -38,6 +38,13 @@ class QueueOracle {
   // What a get delivered: checks the body and adds it to the ledger.
   void got(const queue::GetCall& call, const std::string& queue, const std::string& unit,
            const std::string& consumer, bool is_selective);
+  // A publication is one message a subscription: the ledger knows each as KEY@QUEUE. A side queue
+  // gets those of `side_origin`.
+  void published(const std::string& key) { publications_.insert(key); }
+  bool is_publication(const std::string& key) const { return publications_.contains(key); }
+  std::string ledger_key(const std::string& key, const std::string& queue) const;
+  std::string side_queue, side_origin;
+
   // A body seen without being got.
   void saw(const queue::GetCall& call, const std::string& queue);
   void crashed();
@@ -69,7 +76,7 @@ class QueueOracle {
   uint64_t last_name_ = 0, last_number_ = 0;
   std::unordered_map<uint64_t, std::string> keys_;
   std::deque<std::string> recent_;
-  std::set<std::string> disturbed_;
+  std::set<std::string> disturbed_, publications_;
   std::map<std::string, Definition> definitions_;
 };
 

@@ -7,6 +7,7 @@
 #include "queue/core/xa.h"
 #include "sim/message_text.h"
 #include "sim/queue_client.h"
+#include "sim/queue_start.h"
 
 namespace millstream::sim {
 namespace {
@@ -36,8 +37,12 @@ class QueueRun {
         node_(options.seed, node_options(swarm_)),
         oracle_(node_, options.keeps_trace),
         scene_{node_, oracle_, swarm_, random_},
-        administrator_(scene_) {
+        administrator_(scene_),
+        found_(scene_) {
     result_.seed = options.seed;
+    if (swarm_.has_topic) scene_.subscriptions = swarm_.has_poison ? 1 : swarm_.queues;
+    oracle_.side_queue = kBackoutQueue;
+    oracle_.side_origin = "Q1";
     for (int i = 1; i <= swarm_.clients; ++i) {
       clients_.push_back(std::make_unique<QueueClient>(scene_, "c" + std::to_string(i)));
     }
@@ -58,11 +63,17 @@ class QueueRun {
   bool start(bool may_crash) {
     for (int attempt = 0;; ++attempt) {
       if (may_crash && attempt < 3 && scene_.one_in(2)) node_.disk.crash_at(1 + scene_.up_to(25));
+      const bool has_read_fault = swarm_.has_read_faults && attempt < 2 && scene_.one_in(2);
+      arm_read_fault(has_read_fault ? 1 + scene_.up_to(60) : 0, 2);
       ++result_.starts;
       const bool is_up = node_.start();
       oracle_.note(is_up ? "started" : "start failed: " + node_.error);
       if (is_up) break;
       if (!node_.disk.has_crashed()) {
+        if (has_read_fault && !node_.error.empty()) {
+          node_.kill();
+          continue;
+        }
         if (swarm_.has_little_disk && attempt < 5) {
           node_.disk.set_capacity(1ull << 40);
           continue;
@@ -74,15 +85,24 @@ class QueueRun {
       node_.power_cut();
     }
     for (int i = 1; i <= swarm_.queues; ++i) look_at_definition("Q" + std::to_string(i));
-    scene_.in_doubt.clear();
-    for (std::string& branch : node_.manager().branches().recover()) {
-      oracle_.note("in doubt: " + branch);
-      scene_.in_doubt.push_back(std::move(branch));
-    }
+    node_.disk.fail_read_at(0, io::SimReadFault::kNone);
+    found_.look();
     if (node_.manager().find_queue(kBackoutQueue) == nullptr) {
       node_.manager().define_local(kBackoutQueue, {});
     }
     return true;
+  }
+
+  // The n-th read from now on fails, or gives another bit, or what was there before.
+  void arm_read_fault(uint64_t n, uint64_t kinds) {
+    constexpr io::SimReadFault kFaults[] = {io::SimReadFault::kEio, io::SimReadFault::kBitFlip,
+                                            io::SimReadFault::kStale};
+    const uint64_t kind = n == 0 ? 0 : scene_.up_to(kinds);
+    node_.disk.fail_read_at(n, n == 0 ? io::SimReadFault::kNone : kFaults[kind]);
+    if (n != 0) {
+      oracle_.note("read fault " + std::to_string(kind) + " within " + std::to_string(n) +
+                   " reads");
+    }
   }
 
   void look_at_definition(const std::string& queue) {
@@ -122,6 +142,7 @@ class QueueRun {
       oracle_.note("fault " + std::to_string(kind) + " within " + std::to_string(n) +
                    " operations");
     }
+    if (swarm_.has_read_faults) arm_read_fault(1 + scene_.up_to(40), 3);
     size_t events = 0;
     while (oracle_.calls < calls_end && !node_.has_failed && events < kEventsMax) {
       if (!node_.sim.step()) break;
@@ -160,7 +181,9 @@ class QueueRun {
   }
 
   void stop_clean() {
-    if (node_.stop() || swarm_.has_io_faults || swarm_.has_little_disk) return;
+    if (node_.stop() || swarm_.has_io_faults || swarm_.has_little_disk || swarm_.has_read_faults) {
+      return;
+    }
     if (!node_.lost_power) oracle_.violation("stop: " + node_.error);
   }
 
@@ -201,8 +224,8 @@ class QueueRun {
       oracle_.ledger.add(entry);
       oracle_.note("left on " + queue + ": " + std::to_string(browsed));
     }
-    for (const std::string& branch : node_.manager().branches().recover()) {
-      oracle_.add(Kind::kInDoubt, branch);
+    for (const queue::BranchStatus& branch : node_.manager().branches().status()) {
+      if (branch.heuristic == 0) oracle_.add(Kind::kInDoubt, branch.xid);
     }
     LedgerOptions options;
     options.side_queues = {kBackoutQueue};
@@ -214,8 +237,10 @@ class QueueRun {
     result_.gets = verdict.gets;
     result_.left = verdict.left;
     result_.crashes = verdict.crashes;
-    for (const std::string& branch : node_.manager().branches().recover()) {
-      if (connection->xa_rollback(branch) < 0 && !node_.is_up()) break;
+    for (const queue::BranchStatus& branch : node_.manager().branches().status()) {
+      const int32_t code = branch.heuristic == 0 ? connection->xa_rollback(branch.xid)
+                                                 : connection->xa_forget(branch.xid);
+      if (code < 0 && !node_.is_up()) break;
     }
     node_.sim.run_ready(kEventsMax);
     for (const std::string& queue : queues) {
@@ -223,6 +248,10 @@ class QueueRun {
       if (const uint32_t depth = node_.depth(queue); depth != 0) {
         oracle_.violation("depth: " + queue + " has " + std::to_string(depth) + " when empty");
       }
+    }
+    if (swarm_.has_topic && node_.is_up()) {
+      node_.manager().clear_retained(QueueScene::kTopic, [](const queue::objects::AdminResult&) {});
+      node_.sim.run_ready(kEventsMax);
     }
     if (node_.manager().memory_bytes() != 0) {
       oracle_.violation("memory: " + std::to_string(node_.manager().memory_bytes()) +
@@ -294,7 +323,7 @@ class QueueRun {
       entry.kind = Kind::kLeft;
       entry.at_ns = node_.now_ns();
       entry.queue = name;
-      entry.key = text.key;
+      entry.key = oracle_.ledger_key(text.key, name);
       oracle_.ledger.add(std::move(entry));
     }
     (void)connection.close(open.handle);
@@ -321,6 +350,7 @@ class QueueRun {
   QueueScene scene_;
   std::vector<std::unique_ptr<QueueClient>> clients_;
   QueueAdministrator administrator_;
+  QueueStart found_;
   queue::Outcome outcome_;
   RunResult result_;
   Ending ending_ = Ending::kPowerCut;

@@ -25,6 +25,10 @@ QueueSwarm::QueueSwarm(base::Random& random) {
   has_little_disk = one_in(12);
   has_io_faults = one_in(5);
   stops_clean_only = one_in(10);
+  has_topic = one_in(4);
+  has_selectors = one_in(4);
+  has_heuristics = has_xa && one_in(2);
+  has_read_faults = one_in(8);
 }
 
 std::string QueueSwarm::describe() const {
@@ -56,6 +60,10 @@ std::string QueueSwarm::describe() const {
       {has_io_faults, "I/O faults"},
       {crashes_at_start, "crashes at start"},
       {stops_clean_only, "clean stops only"},
+      {has_topic, "topic"},
+      {has_selectors, "selectors"},
+      {has_heuristics, "heuristics"},
+      {has_read_faults, "read faults"},
   };
   for (auto [is_on, name] : kNames) {
     if (is_on) out += std::string(", ") + name;

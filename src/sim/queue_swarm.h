@@ -39,6 +39,10 @@ struct QueueSwarm {
   bool has_io_faults = false;
   bool crashes_at_start = false;
   bool stops_clean_only = false;
+  bool has_topic = false;       // publications to durable subscriptions of the queues
+  bool has_selectors = false;   // properties, and gets by JMS selectors
+  bool has_heuristics = false;  // branches that the operator decides
+  bool has_read_faults = false;
 };
 
 }  // namespace millstream::sim
