@@ -134,19 +134,30 @@ Status QueueManagers::open(const std::string& name) {
   return {};
 }
 
-// Once, and to the end: a queue manager that was killed in the middle of it goes on here. What an
-// administrator deletes or alters later stays so.
+// Once, in one unit of work: a queue manager that was killed before has none of them and is new
+// again. What an administrator deletes or alters later stays so.
 Status QueueManagers::define_first_objects(queue::QueueManager& manager) {
   const auto target = queue::make_admin_target(manager, std::string(kServerUser));
   constexpr std::string_view kSystem = "(system objects)", kDeveloper = "(developer objects)";
+  manager.admin().begin_unit();
+  Status applied;
   for (auto [name, script] : {std::pair(kSystem, queue::objects::system_objects_script()),
                               std::pair(kDeveloper, queue::objects::developer_objects_script())}) {
-    if (!target->applied_script(name).empty()) continue;
+    if (!applied.ok() || !target->applied_script(name).empty()) continue;
     net::Awaiter<queue::mqsc::AppliedScript> answer;
     queue::mqsc::apply_script(*target, std::string(name), script, answer.callback());
-    MS_TRY(check_applied(std::string(name), manager.name(), answer.wait()));
+    applied = check_applied(std::string(name), manager.name(), answer.wait());
   }
-  return {};
+  net::Awaiter<queue::objects::AdminResult> durable;
+  manager.admin().end_unit(durable.callback());
+  const queue::objects::AdminResult stored = durable.wait();
+  if (applied.ok() && !stored.ok()) {
+    queue::mqsc::AppliedScript lost;
+    lost.result.commands = lost.result.failures = 1;
+    lost.lines.push_back("reason " + std::to_string(stored.reason));
+    return check_applied("(first objects)", manager.name(), lost);
+  }
+  return applied;
 }
 
 Status QueueManagers::apply_scripts(const std::vector<MqscFile>& files) {

@@ -59,6 +59,41 @@ TEST_CASE("objects: an alias leads to its base, with its own inhibits") {
   CHECK(w.last == Outcome::failed(reason::kAliasBaseQTypeError));
 }
 
+TEST_CASE("objects: what is defined between begin_unit() and end_unit() is durable as one") {
+  QueueWorld w;
+  w.sim.run_ready();
+  for (const bool is_crash : {true, false}) {
+    const uint64_t before = w.store->usage().units_written;
+    w.manager->admin().begin_unit();
+    for (const char* name : {"ONE", "TWO", "THREE"}) {
+      CHECK(do_define(w, objects::Definition(ObjectType::kQlocal, name)).ok());
+      CHECK(w.manager->find_queue(name) != nullptr);  // at once
+    }
+    CHECK(do_define(w, objects::Definition(ObjectType::kQlocal, "ONE")).reason ==
+          reason::kObjectAlreadyExists);
+    CHECK(w.store->usage().units_written == before);
+    objects::AdminResult ended = objects::AdminResult::failed(-1);
+    w.manager->admin().end_unit([&](objects::AdminResult r) { ended = r; });
+    if (is_crash) {
+      w.crash();
+      w.start();
+      for (const char* name : {"ONE", "TWO", "THREE"})
+        CHECK(w.manager->find_queue(name) == nullptr);
+      w.sim.run_ready();
+      continue;
+    }
+    w.sim.run_ready();
+    CHECK(ended.ok());
+    CHECK(w.store->usage().units_written == before + 1);
+    CHECK(do_define(w, objects::Definition(ObjectType::kQlocal, "FOUR")).ok());  // as ever
+    w.crash();
+    w.start();
+    for (const char* name : {"ONE", "TWO", "THREE", "FOUR"}) {
+      CHECK(w.manager->find_queue(name) != nullptr);
+    }
+  }
+}
+
 TEST_CASE("objects: a remote definition puts a MQXQH in front, onto the transmission queue") {
   QueueWorld w;
   w.define("XMIT", {.is_transmission = true});

@@ -1,6 +1,7 @@
 #include "queue/core/object_admin.h"
 
 #include "base/ascii.h"
+#include "base/assert.h"
 #include "queue/core/definitions.h"
 #include "queue/core/errors_gen.h"
 #include "queue/core/queue_manager.h"
@@ -37,7 +38,28 @@ void ObjectAdmin::record(const Definition& definition, QueueId id, UnitOfWork& u
 }
 
 // Under the admin lock, so that the journal has changes in the order in which memory has.
+void ObjectAdmin::begin_unit() {
+  Lock lock(mutex_);
+  MS_ASSERT(open_unit_ == nullptr);
+  open_unit_ = std::make_unique<UnitOfWork>();
+}
+
+void ObjectAdmin::end_unit(AdminDone done) {
+  Lock lock(mutex_);
+  MS_ASSERT(open_unit_ != nullptr);
+  const std::unique_ptr<UnitOfWork> unit = std::move(open_unit_);
+  commit(std::move(*unit), lock, std::move(done));
+}
+
 void ObjectAdmin::commit(UnitOfWork unit, Lock& lock, AdminDone done) {
+  if (open_unit_ != nullptr) {
+    MS_ASSERT(unit.count() == 0);
+    for (UnitRecord& record : unit.records) open_unit_->records.push_back(std::move(record));
+    for (const RedoClear& clear : unit.clears) open_unit_->clears.push_back(clear);
+    lock.unlock();
+    if (done) done({});
+    return;
+  }
   auto shared = std::make_shared<AdminDone>(std::move(done));
   auto* operation =
       new CommitOperation(manager_, std::move(unit), &manager_.executor(), [shared](Outcome o) {

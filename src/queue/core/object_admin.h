@@ -48,6 +48,12 @@ class ObjectAdmin {
   std::string applied_script(std::string_view name) const;
   void set_applied_script(std::string name, std::string hash, objects::AdminDone done);
 
+  // What is changed between the two is one unit of work: it counts at once, is answered at once,
+  // and durable as a whole or not at all. For the objects of a new queue manager, before anybody
+  // else can reach it: messages on a queue of the unit would be in the journal before the queue.
+  void begin_unit();
+  void end_unit(objects::AdminDone done);
+
   // NOTRIGGER after a trigger of type DEPTH.
   void trigger_off(const std::string& queue);
 
@@ -90,6 +96,7 @@ class ObjectAdmin {
   objects::ChannelAuthTable channel_auth_;
   std::map<std::string, std::string, std::less<>> scripts_;
   QueueId last_queue_id_ = 0;
+  std::unique_ptr<UnitOfWork> open_unit_;  // between begin_unit() and end_unit()
 };
 
 // The face of an ObjectAdmin for one user.
