@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Clients that others wrote, unmodified, against one server: AMQP 1.0 with Proton (Python, C++),
 rhea and Qpid JMS; MQTT with mosquitto's and MQTT.js; STOMP with
-stomp.py and stompit.
+stomp.py and stompit; and what one protocol puts, got by every other.
 
     tests/interop/run.py [--binary PATH] [--suite NAME]... [--filter TEXT] [--protocols LIST] [--peer amqp=PORT,mqtt=PORT,stomp=PORT]
 
@@ -61,6 +61,7 @@ SUITES = [
     ("mqtt-js", ("mqtt",), node("mqtt_cases.js")),
     ("stomp-py", ("stomp",), python("stomp_cases.py", "stomp")),
     ("stompit", ("stomp",), node("stompit_cases.js")),
+    ("matrix", ("amqp", "stomp"), python("matrix.py", "proton", "paho.mqtt.client", "stomp")),
 ]
 
 
@@ -143,6 +144,8 @@ def run_suites(options, ports, admin, counts):
     for name, protocols, command in SUITES:
         if options.suite and name not in options.suite:
             continue
+        if not options.peer and not set(protocols) <= set(options.protocols.split(",")):
+            continue  # not asked for
         if not all(ports.get(p) for p in protocols):
             print(f"skipped {name}: the broker does not speak {' '.join(protocols)}", flush=True)
             counts.failed += admin is not None and not options.peer
