@@ -59,7 +59,13 @@ class AdminServer {
 
  private:
   void handle(http::RequestRef request);
+  size_t check_head(http::Request& request) const;
   AdminReply answer(http::Request& request) const;
+  static void send(http::Request& request, AdminReply reply);
+  std::optional<AdminReply> find_route(const http::Request& request, Router::Match& match) const;
+  static AdminRequest make_request(http::Request& request, Router::Match& match);
+  std::optional<AdminReply> check_right(const AdminRequest& admin, const RouteRules& rules) const;
+  AdminReply refuse_body(const http::Request& request, const RouteRules& rules) const;
   AdminReply refuse(std::string_view path, int status, const base::Error& error) const;
   Status check_sender(const http::Request& request) const;
 
@@ -72,7 +78,7 @@ class AdminServer {
   int port_ = 0;
   bool is_loopback_ = true;
   bool is_secure_ = false;
-  std::atomic<int> running_{0};  // handlers
+  mutable std::atomic<int> running_{0};  // handlers and checks
 };
 
 // "localhost", an IPv4 or a bracketed IPv6 address: what DNS cannot have been made to point here.

@@ -73,6 +73,41 @@ TEST_CASE("other sites cannot use a browser on this machine") {
   CHECK_FALSE(is_unforgeable_host("1.2.3.4.example"));
 }
 
+TEST_CASE("a body is read when its sender may do what he asks for, and no further") {
+  std::unique_ptr<net::ReactorPool> pool = net::ReactorPool::create(1).take_value();
+  AdminServer admin;
+  int checks = 0, calls = 0;
+  admin.add("POST", "/own",
+            [&](const AdminRequest& r) {
+              ++calls;
+              return text_reply(std::to_string(r.body.size()));
+            },
+            HandlerPlace::kReactor,
+            {.right = AdminRight::kOwn,
+             .body_bytes_max = 200'000,
+             .check_head = [&](const AdminRequest& r) -> std::optional<AdminReply> {
+               ++checks;
+               CHECK(r.body.empty());
+               if (r.headers.get("Who") == "me") return {};
+               return text_reply("who is it?", "text/plain", 401);
+             }});
+  REQUIRE(admin.listen(*pool, "127.0.0.1", 0).ok());
+  auto ask = [&](const std::string& who, size_t length, const std::string& body) {
+    RawClient client(admin.port());
+    client.send("POST /own HTTP/1.1\r\nHost: localhost\r\nWho: " + who +
+                "\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n" + body);
+    return client.read_reply();
+  };
+  CHECK(body_of(ask("you", 150'000, "")) == "who is it?");
+  CHECK(status_of(ask("me", 200'001, "")) == 413);
+  CHECK(calls == 0);
+  CHECK(checks == 1);
+  CHECK(body_of(ask("me", 150'000, std::string(150'000, 'x'))) == "150000");
+  CHECK(body_of(ask("me", 3, "abc")) == "3");  // small: the handler alone asks
+  CHECK(calls == 2);
+  CHECK(checks == 2);
+}
+
 TEST_CASE("a body beyond the limit is refused before it is read") {
   AdminFixture f;
   RawClient client(f.admin.port());

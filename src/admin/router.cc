@@ -28,8 +28,8 @@ bool split_path(std::string_view path, std::vector<std::string_view>& segments) 
 
 void Router::add(std::string_view method, std::string_view path_template, AdminHandler handler,
                  HandlerPlace place, RouteRules rules) {
-  Route route{
-      std::string(method), std::string(path_template), {}, std::move(handler), place, rules};
+  Route route{std::string(method), std::string(path_template), {}, std::move(handler), place,
+              std::move(rules)};
   std::vector<std::string_view> segments;
   split_path(route.path_template, segments);
   route.segments.assign(segments.begin(), segments.end());

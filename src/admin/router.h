@@ -3,6 +3,7 @@
 // Thread: filled by one before the listener opens, then read only.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,12 +15,17 @@ namespace millstream::admin {
 // Where a handler runs: kReactor when it is quick and touches no disk, else kBlockingPool.
 enum class HandlerPlace : uint8_t { kReactor, kBlockingPool };
 
+using AdminHandler = std::function<AdminReply(const AdminRequest&)>;
+// Nothing when the sender may go on.
+using AdminCheck = std::function<std::optional<AdminReply>(const AdminRequest&)>;
+
 struct RouteRules {
   AdminRight right = AdminRight::kByMethod;
   size_t body_bytes_max = size_t{1} << 20;  // beyond: 413
+  // Of AdminRight::kOwn: asked before a large body is read, with the head alone. The handler asks
+  // again.
+  AdminCheck check_head;
 };
-
-using AdminHandler = std::function<AdminReply(const AdminRequest&)>;
 
 class Router {
  public:

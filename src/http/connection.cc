@@ -275,11 +275,60 @@ void Connection::begin_body() {
   if (!head.is_chunked && used_ >= head_bytes + head.content_length) {
     return dispatch(head_bytes + static_cast<size_t>(head.content_length));
   }
+  if (head.is_chunked) chunks_.reset();
+  if (needs_asking()) return ask();
+  read_body();
+}
+
+bool Connection::needs_asking() const {
+  if (!shard_.has_head_check()) return false;
+  const RequestHead& head = parser_.request();
+  return head.is_chunked || head.content_length > shard_.server().options().unasked_body_bytes_max;
+}
+
+// Hands on a request of the head alone. What follows stays where it is: nothing is read meanwhile.
+void Connection::ask() {
+  Request& request = *shard_.take_request();
+  request_ = &request;
+  request.connection_ = this;
+  request.is_secure_ = tls_ != nullptr;
+  request.arrival_ns_ = reactor_.now_ns();
+  const size_t head_bytes = parser_.head_bytes();
+  request.buffer_ = reactor_.buffers().take(head_bytes);
+  if (!request.buffer_) return close();
+  std::memcpy(request.buffer_.data(), data(), head_bytes);
+  request.head_ = parser_.request_in(request.buffer_.data());
+  request.headers_ = headers_;
+  request.headers_.borrow_from(request.buffer_.data());
+  is_keep_alive_ = false;  // of a refusal
+  must_linger_ = true;
+  state_ = State::kInFlight;
+  ends_with_input_ = false;
+  const int64_t reply_timeout = shard_.server().options().reply_timeout_ns;
+  set_deadline(reply_timeout == net::kNever ? net::kNever : reactor_.now_ns() + reply_timeout);
+  shard_.ask(request);
+}
+
+void Connection::go_on(Request& request, size_t body_bytes_max) {
+  if (request_ != &request || state_ != State::kInFlight) return;
+  drop_request();
+  must_linger_ = false;
+  const RequestHead& head = parser_.request();
+  if (!head.is_chunked && head.content_length > body_bytes_max) {
+    return refuse(413, "body too large");
+  }
+  chunks_.set_body_bytes_max(body_bytes_max);
+  read_body();
+  process();
+}
+
+void Connection::read_body() {
+  const RequestHead& head = parser_.request();
+  const size_t head_bytes = parser_.head_bytes();
   state_ = State::kBody;
   progress_bytes_ = 0;
   set_deadline(reactor_.now_ns() + shard_.server().options().progress_timeout_ns);
   if (head.is_chunked) {
-    chunks_.reset();
     body_in_ = body_out_ = head_bytes;
   } else if (!reserve(receive_target())) {
     return;

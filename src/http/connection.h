@@ -26,6 +26,7 @@ class Connection final : private net::IoHandler, public RequestHost, public Shar
   // "address:port" of the client, asked of the kernel once.
   std::string_view peer() override;
   void set_ends_with_input() override;
+  void go_on(Request& request, size_t body_bytes_max) override;
   const net::TlsPeer* tls_peer() override { return tls_ ? &tls_->engine().peer() : nullptr; }
 
  private:
@@ -49,6 +50,9 @@ class Connection final : private net::IoHandler, public RequestHost, public Shar
   void await_head();
   void advance_body();
   void begin_body();
+  bool needs_asking() const;
+  void ask();
+  void read_body();
   char* hand_over(Request& request, size_t end);
   void dispatch(size_t end);
   void refuse(int status, const char* text);

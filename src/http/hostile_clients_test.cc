@@ -126,3 +126,90 @@ TEST_CASE("hostile: whoever waits to reply learns that the client has gone") {
   CHECK(gone == 101);
   CHECK_FALSE(was_replied);
 }
+
+namespace {
+// A server that takes bodies from those alone who say so in their head.
+struct AskingServer {
+  AskingServer() {
+    net::ReactorOptions reactor_options;
+    pool = net::ReactorPool::create(1, reactor_options).take_value();
+    http::ServerOptions options;
+    options.unasked_body_bytes_max = 100;
+    server = http::Server::create(
+        *pool, options,
+        [this](http::RequestRef request) {
+          ++handled;
+          echo_request(std::move(request));
+        },
+        [this](http::Request& request) -> size_t {
+          ++asked;
+          CHECK(request.body().empty());
+          CHECK(request.head().method == "POST");
+          if (request.headers().get("Who") == "nobody") request.reply(401, "text/plain", "no\n");
+          net::sleep_for(net::kMillisecond);  // as a check of a password does
+          return request.headers().get("Who") == "some" ? 1000 : 1'000'000;
+        });
+    auto bound = server->listen("127.0.0.1", 0, {.tls = nullptr, .offers_http2 = false});
+    REQUIRE(bound.ok());
+    port = bound.value();
+  }
+  std::atomic<int> asked{0}, handled{0};
+  std::unique_ptr<net::ReactorPool> pool;
+  std::unique_ptr<http::Server> server;
+  int port = 0;
+};
+
+std::string post_of(const std::string& who, size_t length) {
+  return "POST /p HTTP/1.1\r\nHost: a\r\nWho: " + who +
+         "\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n";
+}
+}  // namespace
+
+TEST_CASE("hostile: a head that is refused gets its answer before the body comes") {
+  AskingServer t;
+  RawClient client(t.port);
+  client.send(post_of("nobody", 50'000));
+  CHECK(status_of(client.read_reply()) == 401);
+  RawClient chunks(t.port);
+  chunks.send("POST /p HTTP/1.1\r\nHost: a\r\nWho: nobody\r\nTransfer-Encoding: chunked\r\n\r\n");
+  CHECK(status_of(chunks.read_reply()) == 401);
+  RawClient expecting(t.port);
+  expecting.send(
+      "POST /p HTTP/1.1\r\nHost: a\r\nWho: nobody\r\nExpect: 100-continue\r\n"
+      "Content-Length: 5000\r\n\r\n");
+  CHECK(status_of(expecting.read_reply()) == 401);
+  CHECK(t.handled == 0);
+  CHECK(t.asked == 3);
+}
+
+TEST_CASE("hostile: a body goes no further than its head was granted") {
+  AskingServer t;
+  RawClient client(t.port);
+  client.send(post_of("some", 1001));
+  CHECK(status_of(client.read_reply()) == 413);
+  RawClient chunks(t.port);
+  chunks.send(
+      "POST /p HTTP/1.1\r\nHost: a\r\nWho: some\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n");
+  CHECK(status_of(chunks.read_reply()) == 413);
+  CHECK(t.handled == 0);
+}
+
+TEST_CASE("hostile: who may send gets through, on one connection, also in pieces and pipelined") {
+  AskingServer t;
+  RawClient client(t.port);
+  const std::string body(200'000, 'b');
+  for (int round = 0; round < 3; ++round) {
+    client.send(post_of("all", body.size()));
+    client.send(body.substr(0, 70'000));
+    client.send(body.substr(70'000) + post_of("all", 3) + "abc");
+    CHECK(body_of(client.read_reply()) == body);
+    CHECK(body_of(client.read_reply()) == "abc");
+    client.send(
+        "POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"
+        "3\r\ndef\r\n0\r\n\r\n");
+    CHECK(body_of(client.read_reply()) == "abcdef");
+  }
+  CHECK(t.handled == 9);
+  RawClient gone(t.port);  // while it is being asked
+  gone.send(post_of("all", body.size()));
+}

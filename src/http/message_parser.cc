@@ -303,6 +303,7 @@ ParseStatus HeadParser::finish_response(const char* data, Headers& headers) {
 void ChunkedDecoder::reset() {
   state_ = State::kSize;
   left_ = body_bytes_ = 0;
+  body_bytes_max_ = limits_.body_bytes_max;
   digits_ = extension_bytes_ = extension_total_ = trailer_bytes_ = 0;
   trailers_.clear();
   error_ = {};
@@ -320,7 +321,7 @@ ParseStatus ChunkedDecoder::read_size_char(char c) {
     return ParseStatus::kNeedMore;
   }
   if (digits_ == 0) return fail(400, "bad chunk size");
-  if (body_bytes_ + left_ > limits_.body_bytes_max) return fail(413, "body too large");
+  if (body_bytes_ + left_ > body_bytes_max_) return fail(413, "body too large");
   if (c == ';') {
     state_ = State::kExtension;
     extension_bytes_ = 0;

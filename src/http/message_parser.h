@@ -97,12 +97,15 @@ const char* parse_field_line(const char* data, size_t begin, size_t end, Headers
 // at the front, so that the body is contiguous.
 class ChunkedDecoder {
  public:
-  explicit ChunkedDecoder(const MessageLimits& limits = {}) : limits_(limits) {}
+  explicit ChunkedDecoder(const MessageLimits& limits = {})
+      : limits_(limits), body_bytes_max_(limits.body_bytes_max) {}
   // Decodes data[in, size) on, writing the body to data[out...) with out <= in; both advance.
   // kDone: the final chunk and the trailers (checked and dropped) have been read, `in` is behind
   // them.
   ParseStatus decode(char* data, size_t& in, size_t size, size_t& out);
   void reset();
+  // Until reset().
+  void set_body_bytes_max(size_t bytes) { body_bytes_max_ = bytes; }
   const ParseError& error() const { return error_; }
 
  private:
@@ -112,6 +115,7 @@ class ChunkedDecoder {
   ParseStatus read_trailers(const char* data, size_t& in, size_t size);
 
   MessageLimits limits_;
+  size_t body_bytes_max_;
   State state_ = State::kSize;
   uint64_t left_ = 0;
   uint64_t body_bytes_ = 0;

@@ -38,6 +38,8 @@ class RequestHost {
   virtual const net::TlsPeer* tls_peer() = 0;
   // A client that has sent its last byte counts as gone.
   virtual void set_ends_with_input() {}
+  // Reads the body of a request whose head was looked at.
+  virtual void go_on(Request&, size_t /*body_bytes_max*/) {}
 
  protected:
   ~RequestHost() = default;

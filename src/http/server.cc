@@ -109,6 +109,17 @@ void ServerShard::handle(Request& request) {
       &request);
 }
 
+void ServerShard::ask(Request& request) {
+  request.references_.fetch_add(1, std::memory_order_relaxed);
+  reactor_.spawn_raw(
+      [](void* argument) {
+        RequestRef ref(static_cast<Request*>(argument));
+        const size_t body_bytes_max = ref->shard_.handlers_->head_check(*ref);
+        if (!ref->is_replied() && ref->connection_) ref->connection_->go_on(*ref, body_bytes_max);
+      },
+      &request);
+}
+
 void ServerShard::end_exchange(Request& request, bool is_counted) {
   if (is_counted) server_.in_flight_.fetch_sub(1, std::memory_order_release);
   request.connection_ = nullptr;
@@ -151,9 +162,10 @@ Server::Server(net::ReactorPool& pool, ServerOptions options)
     : pool_(pool), options_(std::move(options)) {}
 
 std::unique_ptr<Server> Server::create(net::ReactorPool& pool, ServerOptions options,
-                                       Handler handler) {
+                                       Handler handler, HeadCheck head_check) {
   std::unique_ptr<Server> server(new Server(pool, std::move(options)));
-  auto shared = std::make_shared<const Handler>(std::move(handler));
+  auto shared = std::make_shared<const ServerShard::Handlers>(
+      ServerShard::Handlers{std::move(handler), std::move(head_check)});
   for (int i = 0; i < pool.size(); ++i) {
     server->shards_.push_back(
         new ServerShard(*server, pool.reactor(i), static_cast<uint64_t>(i) + 1, shared));

@@ -21,6 +21,8 @@ namespace millstream::http {
 
 struct ServerOptions {
   MessageLimits limits;
+  // With a HeadCheck: bodies up to this are read without asking it.
+  size_t unasked_body_bytes_max = 64 * 1024;
   size_t in_flight_max = 10'000;    // beyond: 503 with Retry-After
   size_t connections_max = 50'000;  // beyond: closed at once
   // Of requests being received or handled, on each reactor; a large body beyond it gets 503.
@@ -60,9 +62,14 @@ class Server {
  public:
   // Runs in a fiber. The request is complete.
   using Handler = std::function<void(RequestRef)>;
+  // Runs in a fiber before a large or chunked body is read, so that who may not send one does not:
+  // the request has its head and no body. It replies, which ends the connection, or says how many
+  // bytes the body may have; then they are read, and the handler gets the request as always, which
+  // is another object. HTTP/1 only: such a server's ports must not offer HTTP/2.
+  using HeadCheck = std::function<size_t(Request&)>;
 
   static std::unique_ptr<Server> create(net::ReactorPool& pool, ServerOptions options,
-                                        Handler handler);
+                                        Handler handler, HeadCheck head_check = {});
   ~Server();  // stop(0)
   // Returns the port, the given one or that which the system chose for 0. Several may be open.
   Result<int> listen(const std::string& host, int port, ListenOptions options = {});

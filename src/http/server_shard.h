@@ -35,18 +35,23 @@ class ServerShard {
   static constexpr size_t kFreeRequestsMax = 1024;
   static constexpr size_t kKeptBodyBytesMax = 64 * 1024;  // capacity a pooled reply may keep
 
-  // Shares the handler with the other shards and the server: it lives as long as a request does.
-  using HandlerPtr = std::shared_ptr<const Server::Handler>;
+  // Shares the handlers with the other shards and the server: it lives as long as a request does.
+  struct Handlers {
+    Server::Handler handle;
+    Server::HeadCheck head_check;  // may be empty
+  };
+  using HandlersPtr = std::shared_ptr<const Handlers>;
 
-  ServerShard(Server& server, net::Reactor& reactor, uint64_t index, HandlerPtr handler)
+  ServerShard(Server& server, net::Reactor& reactor, uint64_t index, HandlersPtr handlers)
       : server_(server),
         reactor_(reactor),
-        handler_(std::move(handler)),
+        handlers_(std::move(handlers)),
         next_id_(index << 48 | 1) {}
   ~ServerShard();
   Server& server() { return server_; }
   net::Reactor& reactor() const { return reactor_; }
-  const Server::Handler& handler() const { return *handler_; }
+  const Server::Handler& handler() const { return handlers_->handle; }
+  bool has_head_check() const { return static_cast<bool>(handlers_->head_check); }
   std::string_view date() { return date_.text(reactor_.now_ns()); }
 
   Request* take_request();
@@ -60,6 +65,7 @@ class ServerShard {
   // says whether it may be handled, else the refusal is filled in and must be sent.
   bool admit(Request& request, bool& is_counted);
   void handle(Request& request);  // runs the handler in a fiber
+  void ask(Request& request);     // the same with the head check; the host's go_on() when it agrees
   // The exchange is over: the request loses its connection and the connection's reference.
   void end_exchange(Request& request, bool is_counted);
   // The time for a reply is over: runs the handler's on_timeout, or answers 504.
@@ -72,7 +78,7 @@ class ServerShard {
  private:
   Server& server_;
   net::Reactor& reactor_;
-  HandlerPtr handler_;
+  HandlersPtr handlers_;
   DateCache date_;
   uint64_t next_id_;
   std::vector<Request*> free_requests_;

@@ -26,6 +26,7 @@ ROOT = "/ibmmq/rest/v"
 TEXT = {"Content-Type": "text/plain;charset=utf-8"}
 JSON = {"Content-Type": "application/json"}
 CSRF = {"ibm-mq-rest-csrf-token": ""}
+CSRF_FIELDS = [f"{name}: {value}" for name, value in CSRF.items()]
 PASSWORD = "correct horse battery"
 
 
@@ -663,6 +664,33 @@ def lets_nobody_in_without_a_password(binary, folder):
             assert PASSWORD not in reply.text
         assert replies[0].status == 401
         eventually(lambda: mq.call("GET", "/admin/qmgr", user=("boss", PASSWORD)).status == 200, "the right one gets in")
+
+
+def head_only(mq, method, path, length, *fields):
+    """What is answered to a head whose body never comes."""
+    head = "".join(f"{field}\r\n" for field in (f"{method} {path} HTTP/1.1", "Host: localhost", *CSRF_FIELDS, *fields))
+    with socket.create_connection(("127.0.0.1", mq.admin_port), timeout=30) as client:
+        client.sendall(f"{head}{length}\r\n\r\n".encode())
+        return client.recv(65536).split(b"\r\n")[0].split(b" ")[1]
+
+
+@case
+def reads_no_body_of_who_may_not_send_it(binary, folder):
+    with secured(binary, folder) as mq:
+        long, chunks = f"Content-Length: {90 << 20}", "Transfer-Encoding: chunked"
+        put = f"{ROOT}3/messaging/qmgr/QM1/queue/DEV.QUEUE.1/message"
+        batch = "/millstream/v1/qmgr/QM1/batch"
+        token = "Cookie: LtpaToken2=" + "0" * 64
+        for path in (put, f"{ROOT}3/admin/action/qmgr/QM1/mqsc", f"{ROOT}1/messaging/qmgr/NONE/topic/t/message", batch):
+            for length in (long, chunks):
+                assert head_only(mq, "POST", path, length) == b"401", (path, length)
+        assert head_only(mq, "POST", put, long, token) == b"401"
+        assert head_only(mq, "POST", f"{ROOT}3/login", long) == b"413"
+        assert head_only(mq, "POST", f"{ROOT}3/nowhere", long) == b"404"
+        assert head_only(mq, "PUT", put, long) == b"405"
+        body = "x" * 300_000
+        assert mq.put("DEV.QUEUE.1", body).status == 201
+        assert mq.get("DEV.QUEUE.1").text == body
 
 
 @case

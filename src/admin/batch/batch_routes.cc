@@ -57,7 +57,13 @@ std::shared_ptr<BatchService> add_batch_routes(AdminServer& admin, const MqAcces
               return answer_frame(*service, access, request);
             },
             HandlerPlace::kReactor,
-            {.right = AdminRight::kOwn, .body_bytes_max = AdminOptions().body_bytes_max});
+            {.right = AdminRight::kOwn,
+             .body_bytes_max = AdminOptions().body_bytes_max,
+             .check_head = [&access](const AdminRequest& request) -> std::optional<AdminReply> {
+               MqLogin login = log_in(access, request);
+               if (login.is_accepted()) return {};
+               return std::move(login.refusal);
+             }});
   return service;
 }
 

@@ -65,8 +65,8 @@ struct CountedRun {
   int number_;
 };
 
-// These routes ask for a login always, and have limits of their own.
-constexpr RouteRules kOwnRules{AdminRight::kOwn, AdminOptions().body_bytes_max};
+// A login is small: what is longer is refused without being read.
+constexpr size_t kLoginRouteBytesMax = size_t{64} << 10;
 
 bool is_wanted(const AdminRequest& request, std::string_view group) {
   const std::string* wanted = request.find_query(group == "extended" ? "attributes" : "status");
@@ -113,13 +113,20 @@ MqRest::MqRest(const MqAccess& access)
 
 void MqRest::add_route(AdminServer& server, std::string_view method, std::string_view path,
                        Handler handler) {
+  // These routes ask for a login always, and have limits of their own.
+  const RouteRules rules{.right = AdminRight::kOwn,
+                         .body_bytes_max = AdminOptions().body_bytes_max,
+                         .check_head = [this](const AdminRequest& request) {
+                           RestSessions::Caller caller;
+                           return sessions_.authenticate(request, caller);
+                         }};
   for (RestVersion version : {RestVersion::kV1, RestVersion::kV2, RestVersion::kV3}) {
     server.add(
         method, std::string(kRoot) + std::to_string(static_cast<int>(version)) + std::string(path),
         [this, version, handler](const AdminRequest& request) {
           return run(request, version, handler);
         },
-        HandlerPlace::kReactor, kOwnRules);
+        HandlerPlace::kReactor, rules);
   }
 }
 
@@ -136,17 +143,19 @@ void MqRest::add_routes(AdminServer& server) {
   add_route(server, "GET", "/admin/qmgr/{qmgr}", &MqRest::show_managers);
   add_route(server, "GET", "/admin/installation", &MqRest::show_installation);
   add_route(server, "GET", "/admin/installation/{name}", &MqRest::show_installation);
+  const RouteRules login_rules{
+      .right = AdminRight::kOwn, .body_bytes_max = kLoginRouteBytesMax, .check_head = {}};
   for (const char* version : {"1", "2", "3"}) {
     const std::string login = std::string(kRoot) + version + "/login";
     server.add(
         "POST", login, [this](const AdminRequest& r) { return sessions_.log_in(r); },
-        HandlerPlace::kReactor, kOwnRules);
+        HandlerPlace::kReactor, login_rules);
     server.add(
         "GET", login, [this](const AdminRequest& r) { return sessions_.show(r); },
-        HandlerPlace::kReactor, kOwnRules);
+        HandlerPlace::kReactor, login_rules);
     server.add(
         "DELETE", login, [this](const AdminRequest& r) { return sessions_.log_out(r); },
-        HandlerPlace::kReactor, kOwnRules);
+        HandlerPlace::kReactor, login_rules);
   }
 }
 
