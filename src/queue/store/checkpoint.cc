@@ -117,12 +117,8 @@ Status Checkpoint::run_phase(bool* more) {
       if (is_due() && shared_.clock.monotonic_ns() >= retry_at_ns_) {
         begin();
         *more = true;
-      } else if (!admits_.load(std::memory_order_relaxed)) {
-        // Space has to be looked for: with puts refused there may be no other work.
-        shared_.wake_checkpoint_at(shared_.clock.monotonic_ns() + kRetryNs);
-      } else if (shared_.bytes_since_checkpoint.load() > 0) {
-        shared_.wake_checkpoint_at(
-            std::max(retry_at_ns_, last_begin_ns_ + shared_.options.checkpoint_interval_ns));
+      } else {
+        wait_idle();
       }
       return {};
     case Phase::kSweep:
@@ -607,6 +603,20 @@ Status Checkpoint::maintain(bool* more) {
   }
   judge_space();
   return made;
+}
+
+// Until the next checkpoint is due. Others fill the disk and make room on it: while there are puts
+// to refuse or to take again, it is looked at before.
+void Checkpoint::wait_idle() {
+  const bool is_written = shared_.bytes_since_checkpoint.load() > 0;
+  if (!is_written && admits_) return;
+  int64_t at_ns =
+      shared_.clock.monotonic_ns() + (admits_ ? shared_.options.disk_look_ns : kRetryNs);
+  if (is_written) {
+    at_ns = std::min(
+        at_ns, std::max(retry_at_ns_, last_begin_ns_ + shared_.options.checkpoint_interval_ns));
+  }
+  shared_.wake_checkpoint_at(at_ns);
 }
 
 void Checkpoint::judge_space() {

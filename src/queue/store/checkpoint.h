@@ -75,6 +75,7 @@ class Checkpoint {
   void recycle();
   void abandon();
   Status maintain(bool* more);
+  void wait_idle();
   void judge_space();
 
   StoreShared& shared_;

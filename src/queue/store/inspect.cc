@@ -29,8 +29,9 @@ class NoHandler final : public store::BlockVisitor {
 // Verification and dump are one walk; the dump has a sink.
 class Inspector {
  public:
-  Inspector(io::Disk& disk, const StoreOptions& options, const DumpSink* sink)
-      : disk_(disk), options_(options), sink_(sink) {}
+  Inspector(io::Disk& disk, const StoreOptions& options, const DumpSink* sink,
+            const InspectProgress& progress)
+      : disk_(disk), options_(options), sink_(sink), progress_(progress) {}
 
   Result<StoreInspection> run() {
     store::ManifestPair pair = MS_TRY(store::read_manifests(disk_));
@@ -123,6 +124,7 @@ class Inspector {
 
   void inspect_block(const store::WalkedBlock& block) {
     ++out_.journal_blocks;
+    if (progress_) progress_("journal blocks read:", out_.journal_blocks);
     const uint64_t base = uint64_t{block.at.page} * kPageBytes + sizeof(store::BlockHeader);
     line(block.file + " page " + std::to_string(block.at.page) + " block " +
          std::to_string(block.header.sequence) + " epoch " + std::to_string(block.header.epoch) +
@@ -261,6 +263,7 @@ class Inspector {
                is_put ? std::vector<QueueId>{put.head.queue} : std::vector<QueueId>{});
         }
         ++(is_put ? out_.spill_messages : out_.spill_records);
+        if (progress_) progress_("entries read:", out_.spill_messages + out_.spill_records);
         if (sink_ && is_put) {
           line("  message queue " + std::to_string(put.head.queue) + " sequence " +
                std::to_string(put.head.sequence) + " body " + std::to_string(put.body.size()));
@@ -281,6 +284,7 @@ class Inspector {
   io::Disk& disk_;
   const StoreOptions& options_;
   const DumpSink* sink_;
+  const InspectProgress& progress_;
   StoreInspection out_;
   std::vector<StoreFinding> torn_;
 };
@@ -300,14 +304,16 @@ bool StoreInspection::is_damaged() const {
                      [](const StoreFinding& f) { return f.is_damage; });
 }
 
-Result<StoreInspection> verify_store(io::Disk& disk, const StoreOptions& options) {
-  return Inspector(disk, options, nullptr).run();
+Result<StoreInspection> verify_store(io::Disk& disk, const StoreOptions& options,
+                                     const InspectProgress& progress) {
+  return Inspector(disk, options, nullptr, progress).run();
 }
 
 Result<StoreInspection> dump_store(io::Disk& disk, const DumpSink& sink,
                                    const StoreOptions& options) {
   MS_ASSERT(sink);
-  return Inspector(disk, options, &sink).run();
+  const InspectProgress none;
+  return Inspector(disk, options, &sink, none).run();
 }
 
 }  // namespace millstream::queue

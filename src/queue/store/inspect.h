@@ -31,8 +31,13 @@ struct StoreInspection {
   bool is_damaged() const;
 };
 
+// Of long work: how much of what was done so far. Called often; it decides what to show. May be
+// empty.
+using InspectProgress = std::function<void(std::string_view what, uint64_t done)>;
+
 // Errors of the disk itself are the Result's; damage is a finding.
-Result<StoreInspection> verify_store(io::Disk& disk, const StoreOptions& options = {});
+Result<StoreInspection> verify_store(io::Disk& disk, const StoreOptions& options = {},
+                                     const InspectProgress& progress = {});
 
 // One line at a time, without its end.
 using DumpSink = std::function<void(std::string_view line)>;
@@ -46,6 +51,7 @@ struct SalvageReport {
 };
 // `target` is an empty directory.
 Result<SalvageReport> salvage_store(io::Disk& source, const StoreEnvironment& target,
-                                    const StoreOptions& options = {});
+                                    const StoreOptions& options = {},
+                                    const InspectProgress& progress = {});
 
 }  // namespace millstream::queue

@@ -1,5 +1,6 @@
 #include "queue/store/journal_store.h"
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <utility>
@@ -79,7 +80,12 @@ class JournalStoreImpl final : public JournalStore {
     if (read_worker_) read_worker_->wake();
   }
 
-  bool admit(uint64_t bytes) const override { return checkpoint_.admits(bytes); }
+  bool admit(uint64_t bytes) const override {
+    if (checkpoint_.admits(bytes)) return true;
+    puts_refused_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  uint64_t puts_refused() const override { return puts_refused_.load(std::memory_order_relaxed); }
   StoreUsage usage() const override { return checkpoint_.usage(); }
 
   void checkpoint() override {
@@ -172,6 +178,7 @@ class JournalStoreImpl final : public JournalStore {
   store::RecoveryReport report_;
   std::mutex reads_mutex_;
   std::deque<ColdRead> reads_;
+  mutable std::atomic<uint64_t> puts_refused_{0};
   std::unique_ptr<base::Worker> log_worker_, tell_worker_, copy_worker_, read_worker_;
 };
 

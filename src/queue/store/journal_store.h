@@ -35,6 +35,8 @@ class JournalStore : public Store {
                                                     StoreListener& listener,
                                                     RecoveryHandler& handler);
   virtual const store::RecoveryReport& recovery() const = 0;
+  // How often admit() has said no.
+  virtual uint64_t puts_refused() const = 0;
 };
 
 }  // namespace millstream::queue

@@ -323,8 +323,9 @@ Status JournalWriter::write_block(char* memory, size_t payload_bytes, uint32_t f
   const uint64_t before =
       shared_.bytes_since_checkpoint.fetch_add(padded, std::memory_order_relaxed);
   if (before == 0) {
-    shared_.wake_checkpoint_at(shared_.clock.monotonic_ns() +
-                               shared_.options.checkpoint_interval_ns);
+    shared_.wake_checkpoint_at(
+        shared_.clock.monotonic_ns() +
+        std::min(shared_.options.checkpoint_interval_ns, shared_.options.disk_look_ns));
   }
   if (before + padded >= shared_.options.checkpoint_bytes &&
       before < shared_.options.checkpoint_bytes) {

@@ -21,6 +21,7 @@ struct StoreOptions {
   uint64_t journal_bytes_max = 2ull << 30;  // puts are refused from 3/4 of it
   // Puts are refused below. A checkpoint has to find room under it: no less than five segments.
   uint64_t disk_reserve_bytes = 384ull << 20;
+  int64_t disk_look_ns = 5'000'000'000;  // others fill the disk, too: how often it is looked at
   int64_t cover_idle_ns = 20'000'000;  // then an empty block follows the last one
   uint32_t units_told_at_once = 16;    // by the log worker; a block of more is told aside
   uint32_t blocks_recent = 8;          // kept in memory for reads

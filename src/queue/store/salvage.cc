@@ -47,7 +47,8 @@ class SalvageWriter final : public StoreListener, public RecoveryHandler {
 // The content of the old store, as maps: spill first, then the journal's units in order.
 class Salvage {
  public:
-  Salvage(io::Disk& disk, const StoreOptions& options) : disk_(disk), options_(options) {}
+  Salvage(io::Disk& disk, const StoreOptions& options, const InspectProgress& progress)
+      : disk_(disk), options_(options), progress_(progress) {}
 
   Status read() {
     store::ManifestPair pair = MS_TRY(store::read_manifests(disk_));
@@ -65,6 +66,7 @@ class Salvage {
     return store::walk_journal(
         disk_, files, pair.has_any ? m.start.at.segment : 0,
         [&](const store::WalkedBlock& block) {
+          if (progress_) progress_("journal blocks read:", ++blocks_);
           if (!pair.has_any || block.header.sequence >= m.start.sequence) apply_block(block);
           return Status();
         },
@@ -91,6 +93,7 @@ class Salvage {
         unit.puts.push_back({queue, message.index, body.header, body.body});
         writer.append(*target, unit);
         ++report.messages;
+        if (progress_) progress_("messages copied:", report.messages);
       }
     }
     for (const auto& [queue, highest] : image_.highest) {
@@ -273,6 +276,8 @@ class Salvage {
 
   io::Disk& disk_;
   const StoreOptions& options_;
+  const InspectProgress& progress_;
+  uint64_t blocks_ = 0;
   MemoryImage image_;
   std::string chunks_;
 };
@@ -280,9 +285,9 @@ class Salvage {
 }  // namespace
 
 Result<SalvageReport> salvage_store(io::Disk& source, const StoreEnvironment& target,
-                                    const StoreOptions& options) {
+                                    const StoreOptions& options, const InspectProgress& progress) {
   MS_ASSERT(&source != &target.disk);
-  Salvage salvage(source, options);
+  Salvage salvage(source, options, progress);
   MS_TRY(salvage.read());
   MS_TRY(salvage.write(target, options));
   return std::move(salvage.report);

@@ -245,6 +245,38 @@ TEST_CASE("store damage: a disk that was full at the start is seen to have room 
   REQUIRE(rig.close().ok());
 }
 
+TEST_CASE("store damage: a disk that others fill and clear is noticed without any put of ours") {
+  io::SimDisk disk(9);
+  StoreRig rig(disk, 9, small_store_options());
+  REQUIRE(rig.open());
+  RedoUnit unit;
+  unit.puts.push_back(rig.make_put(1, 30, 800));
+  rig.append(unit);
+  rig.run();
+  CHECK(rig.store->admit(1000));
+  disk.set_capacity(0);
+  rig.sim.run_for_ns(6'000'000'000);
+  CHECK_FALSE(rig.store->admit(1000));
+  CHECK_FALSE(rig.is_admitting);
+  CHECK(rig.store->puts_refused() == 1);
+  disk.set_capacity(1ull << 40);
+  rig.sim.run_for_ns(3'000'000'000);
+  rig.store->checkpoint();
+  rig.sim.run_for_ns(100'000'000'000);
+  // Nothing is written any more: it is the disk alone that changes.
+  CHECK(rig.store->admit(1000));
+  disk.set_capacity(0);
+  rig.store->checkpoint();
+  rig.sim.run_for_ns(100'000'000'000);
+  CHECK_FALSE(rig.is_admitting);
+  disk.set_capacity(1ull << 40);
+  rig.sim.run_for_ns(3'000'000'000);
+  CHECK(rig.is_admitting);
+  CHECK(rig.store->admit(1000));
+  CHECK(rig.store->puts_refused() == 1);
+  REQUIRE(rig.failure == "");
+}
+
 TEST_CASE("store damage: what a cold read gets wrong is an error, not another body") {
   io::SimDisk disk(8);
   StoreRig rig(disk, 8);
