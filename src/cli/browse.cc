@@ -45,7 +45,8 @@ const base::CommandSpec& browse_command() {
                             .kind = base::FlagKind::kSwitch}},
                           {selection_flags(), message_client_flags()}),
       .examples = {{"millstream browse DEV.QUEUE.1 --count 20", "the first twenty"},
-                   {"millstream browse ORDERS --selector \"color = 'red'\" --json", ""}}};
+                   {"millstream browse ORDERS --selector \"color = 'red'\" --json",
+                    "the red ones, for a program"}}};
   return kSpec;
 }
 

@@ -132,10 +132,11 @@ const base::CommandSpec& dlq_command() {
                             .kind = base::FlagKind::kSwitch},
                            quiet_flag()},
                           {selection_flags(), queue_client_flags()}),
-      .examples = {{"millstream dlq list", "of the default queue manager"},
-                   {"millstream dlq retry --reason MQRC_Q_FULL", "when the queues have room again"},
-                   {"millstream dlq move --to DEAD.OLD --older-than 86400", ""},
-                   {"millstream dlq discard --original-queue TEST", ""}}};
+      .examples = {
+          {"millstream dlq list", "of the default queue manager"},
+          {"millstream dlq retry --reason MQRC_Q_FULL", "when the queues have room again"},
+          {"millstream dlq move --to DEAD.OLD --older-than 86400", "those of yesterday and before"},
+          {"millstream dlq discard --original-queue TEST", "what is not worth keeping"}}};
   return kSpec;
 }
 

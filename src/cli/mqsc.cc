@@ -102,9 +102,9 @@ const base::CommandSpec& mqsc_command() {
                             .help = "With --export: also attributes at their defaults.",
                             .kind = base::FlagKind::kSwitch}},
                           {queue_client_flags()}),
-      .examples = {{"echo 'DISPLAY QLOCAL(*) CURDEPTH' | millstream mqsc", ""},
-                   {"millstream mqsc QM1 -e -f queues.mqsc", ""},
-                   {"millstream mqsc QM1 --export > qm1.mqsc", ""}}};
+      .examples = {{"echo 'DISPLAY QLOCAL(*) CURDEPTH' | millstream mqsc", "one command"},
+                   {"millstream mqsc QM1 -e -f queues.mqsc", "a script"},
+                   {"millstream mqsc QM1 --export > qm1.mqsc", "all definitions as a script"}}};
   return kSpec;
 }
 

@@ -12,6 +12,7 @@
 #include "queue/objects/system_objects.h"
 #include "queue/store/overflow.h"
 #include "server/errors_gen.h"
+#include "server/queue_alarm.h"
 
 namespace millstream::server {
 namespace {
@@ -60,6 +61,7 @@ struct QueueManagers::Hosted {
   std::unique_ptr<queue::security::RuleAccess> access;
   std::unique_ptr<queue::Overflow> overflow;
   std::unique_ptr<queue::QueueManager> manager;
+  std::unique_ptr<QueueAlarm> alarm;
   std::unique_ptr<queue::JournalStore> store;
 };
 
@@ -125,9 +127,10 @@ Status QueueManagers::open(const std::string& name) {
                          [m = hosted->manager.get()](std::string_view topic) {
                            return m->pubsub().objects_above(topic);
                          });
+  hosted->alarm = std::make_unique<QueueAlarm>(name, *hosted->disk, hosted->manager->listener());
   hosted->store = MS_TRY(queue::JournalStore::open(
-      {}, {*hosted->disk, base::system_clock(), base::system_random(), workers_},
-      hosted->manager->listener(), hosted->manager->recovery()));
+      {}, {*hosted->disk, base::system_clock(), base::system_random(), workers_}, *hosted->alarm,
+      hosted->manager->recovery()));
   MS_TRY(hosted->manager->start(*hosted->store));
   MS_TRY(define_first_objects(*hosted->manager));
   hosted_.push_back(std::move(hosted));
@@ -195,6 +198,14 @@ queue::QueueManager* QueueManagers::find(std::string_view name) const {
     if (hosted->manager->name() == name) return hosted->manager.get();
   }
   return nullptr;
+}
+
+SpaceAlarms QueueManagers::alarms_of(std::string_view name) const {
+  for (const auto& hosted : hosted_) {
+    if (hosted->manager->name() != name) continue;
+    return {hosted->alarm->alarms(), hosted->store->puts_refused()};
+  }
+  return {};
 }
 
 std::vector<std::string> QueueManagers::names() const {

@@ -42,6 +42,11 @@ struct QueueManagersOptions {
   std::function<void(const base::Error&)> on_failure;
 };
 
+// Of persistent puts that had no space: how often it began to refuse them, and how many it refused.
+struct SpaceAlarms {
+  uint64_t begun = 0, puts_refused = 0;
+};
+
 class QueueManagers final : public admin::MqAccess {
  public:
   QueueManagers();
@@ -60,6 +65,7 @@ class QueueManagers final : public admin::MqAccess {
   // By its name, exact case; "" and "*" mean the default one. Null: none of that name.
   queue::QueueManager* find(std::string_view name) const override;
   std::vector<std::string> names() const override;
+  SpaceAlarms alarms_of(std::string_view name) const;
   const std::string& default_name() const { return options_.default_name; }
   bool empty() const { return hosted_.empty(); }
   // Who may log in; null without queue managers.

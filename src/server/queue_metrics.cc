@@ -16,6 +16,11 @@ struct QueueNumbers {
   double oldest_seconds = 0;
 };
 
+struct ManagerNumbers {
+  std::string name;
+  uint64_t connections = 0, memory_bytes = 0, memory_bytes_max = 0, alarms = 0, puts_refused = 0;
+};
+
 void add_numbers(queue::QueueManager& manager, std::vector<QueueNumbers>& out) {
   for (const queue::NamedQueueRef& object : manager.objects().all()) {
     if (object->kind != queue::QueueKind::kLocal) continue;
@@ -41,18 +46,40 @@ void add_numbers(queue::QueueManager& manager, std::vector<QueueNumbers>& out) {
   }
 }
 
+void write_manager_numbers(const std::vector<ManagerNumbers>& numbers, base::MetricWriter& w) {
+  auto by_number = [&](const char* name, MetricType type, const char* help, auto member) {
+    w.family(name, type, help);
+    for (const ManagerNumbers& n : numbers) w.sample({{"qmgr", n.name}}, n.*member);
+  };
+  by_number("millstream_queue_manager_connections", MetricType::kGauge,
+            "Connections that are open.", &ManagerNumbers::connections);
+  by_number("millstream_queue_manager_memory_bytes", MetricType::kGauge,
+            "Bytes of messages in memory.", &ManagerNumbers::memory_bytes);
+  by_number("millstream_queue_manager_memory_bytes_max", MetricType::kGauge,
+            "The memory budget: beyond it messages are kept on the disk.",
+            &ManagerNumbers::memory_bytes_max);
+  by_number("millstream_queue_manager_space_alarms_total", MetricType::kCounter,
+            "How often persistent puts began to be refused because journal or disk were nearly "
+            "full.",
+            &ManagerNumbers::alarms);
+  by_number("millstream_queue_manager_puts_refused_total", MetricType::kCounter,
+            "Persistent puts that were refused for want of space.", &ManagerNumbers::puts_refused);
+}
+
 }  // namespace
 
 void collect_queue_metrics(const QueueManagers& managers, base::MetricWriter& w) {
   std::vector<QueueNumbers> queues;
   std::vector<std::pair<std::string, queue::StoreUsage>> stores;
-  std::vector<uint64_t> connections;
+  std::vector<ManagerNumbers> numbers;
   for (const std::string& name : managers.names()) {
     queue::QueueManager* manager = managers.find(name);
     if (!manager) continue;
     add_numbers(*manager, queues);
     stores.emplace_back(name, manager->store().usage());
-    connections.push_back(manager->connection_count());
+    const SpaceAlarms alarms = managers.alarms_of(name);
+    numbers.push_back({name, manager->connection_count(), manager->memory_bytes(),
+                       manager->options().memory_bytes_max, alarms.begun, alarms.puts_refused});
   }
   if (stores.empty()) return;
   auto by_queue = [&](const char* name, MetricType type, const char* help, auto value) {
@@ -101,11 +128,10 @@ void collect_queue_metrics(const QueueManagers& managers, base::MetricWriter& w)
   by_manager("millstream_queue_manager_admits_puts", MetricType::kGauge,
              "1; 0 while persistent puts are refused because journal or disk are nearly full.",
              [](const queue::StoreUsage& u) { return uint64_t{u.admits_puts}; });
-  w.family("millstream_queue_manager_connections", MetricType::kGauge,
-           "Connections that are open.");
-  for (size_t i = 0; i < stores.size(); ++i) {
-    w.sample({{"qmgr", stores[i].first}}, connections[i]);
-  }
+  by_manager("millstream_queue_manager_spill_live_bytes", MetricType::kGauge,
+             "What of the spill bytes is messages that are still there.",
+             [](const queue::StoreUsage& u) { return u.spill_live_bytes; });
+  write_manager_numbers(numbers, w);
 }
 
 }  // namespace millstream::server

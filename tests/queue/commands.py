@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import threading
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
-from harness import Server, case, eventually, main, pace
+from harness import Server, Skipped, case, eventually, main, pace
 
 PASSWORD = "correct horse battery"
 # Folders of tests may lie where there is no direct I/O.
@@ -412,13 +413,123 @@ def queue_managers_are_made_checked_and_rescued(binary, folder):
     local("put", "DEV.QUEUE.1", "--lines", data=b"".join(b"%d\n" % i for i in range(2000)))
     assert b"whole" in run("qmgr", "verify", work, "--qmgr", "ORDERS.QM").stdout
     assert run("qmgr", "dump", data).stdout.count(b"\n") > 10
+    # The only one of a work directory needs no name.
+    told = json.loads(run("qmgr", "verify", work, "--json").stdout)
+    assert told["whole"] is True and told["damaged"] == [] and told["journalBlocks"] > 0, told
     rescued = folder / "rescued" / "qmgrs"
-    rescued.mkdir(parents=True)
-    run("qmgr", "salvage", data, rescued / "ORDERS!QM")
+    told = json.loads(run("qmgr", "salvage", data, rescued / "ORDERS!QM", "--json").stdout)
+    assert told["messages"] == 2000 and told["lost"] == [] and told["uncertain"] == [], told
     again = on(binary, folder / "rescued")
     assert again("get", "DEV.QUEUE.1", "--all").stdout == b"".join(b"%d\n" % i for i in range(2000))
     run("qmgr", "verify", folder / "none", code=1)
     run("qmgr", "salvage", data, code=2)
+
+
+@case
+def what_is_damaged_is_named_and_the_rest_rescued(binary, folder):
+    run = Commands(binary, ANYWHERE)
+    work = folder / "work"
+    run("qmgr", "create", work)
+    on(binary, work)("put", "DEV.QUEUE.1", "--lines", "--unit", "1", data=b"".join(b"%04d\n" % i for i in range(300)))
+    data = work / "qmgrs" / "QM1"
+    for suffix, where in (("middle", b"0150"), ("end", b"0299")):
+        copy = folder / suffix
+        shutil.copytree(data, copy)
+        hit = [(f, at) for f in sorted(copy.rglob("*")) if f.is_file()
+               for at in [f.read_bytes().find(where)] if at >= 0]
+        assert hit, "the message is in a file"
+        for file, at in hit:
+            with file.open("r+b") as f:
+                f.seek(at)
+                f.write(b"####")
+        before = {f: f.read_bytes() for f in copy.rglob("*") if f.is_file()}
+        told = json.loads(run("qmgr", "verify", copy, "--json", code=1).stdout)
+        assert told["whole"] is False and {d["file"] for d in told["damaged"]} <= {str(f.relative_to(copy)) for f, _ in hit}
+        assert told["damaged"][0]["queues"], told
+        assert b"damaged: " in run("qmgr", "verify", copy, code=1).stdout
+        assert b"damaged" in run("qmgr", "dump", copy, code=1).stdout
+        # Damage is told before anything is opened for use.
+        rescue = folder / f"rescue {suffix}" / "qmgrs" / "QM1"
+        done = run("qmgr", "salvage", copy, rescue, code=1)
+        assert b"lost: " in done.stdout and b"299 messages" in done.stdout, done.stdout
+        assert before == {f: f.read_bytes() for f in copy.rglob("*") if f.is_file()}, "it leaves the directory as it is"
+        got = on(binary, folder / f"rescue {suffix}")("get", "DEV.QUEUE.1", "--all").stdout.split()
+        assert got == [b"%04d" % i for i in range(300) if b"%04d" % i != where]
+        run("qmgr", "salvage", copy, rescue, code=1)  # not over what is there
+    # Names that are none of a queue manager, and files where folders should be.
+    run("qmgr", "verify", folder / "none", code=1)
+    (folder / "file").write_text("x")
+    run("qmgr", "verify", folder / "file", code=1)
+    run("qmgr", "salvage", folder / "file", folder / "to", code=1)
+    run("qmgr", "create", folder / "other", "--qmgr", "no such name!", code=1)
+    run("qmgr", "create", folder / "other", "--json", code=2)
+    (folder / "empty").mkdir()
+    assert b"no checkpoint" in run("qmgr", "verify", folder / "empty", code=1).stdout
+
+
+@case
+def every_queue_command_explains_itself(binary, folder):
+    for command in ("put", "get", "browse", "move", "mqsc", "dlq", "qmgr", "user"):
+        told = Commands(binary)(command, "--help").stdout.decode()
+        examples = told.split("Examples:\n")[1]
+        assert f"  millstream {command}" in examples or f"| millstream {command}" in examples, told
+
+
+def on_a_small_disk(binary, folder, mib):
+    """A binary that runs with an empty file system of so many MiB in `folder`, which nobody else sees but through
+    /proc/PID/root."""
+    script = folder.parent / "small_disk.sh"
+    script.write_text("#!/bin/sh\nexec unshare --user --map-root-user --mount sh -c "
+                      f"'mount -t tmpfs -o size={mib}m small {folder} && exec \"$@\"' sh {binary} \"$@\"\n")
+    script.chmod(0o755)
+    probe = subprocess.run([script, "version"], capture_output=True, timeout=60, check=False)
+    if probe.returncode != 0:
+        raise Skipped(f"no file system of one's own here: {probe.stderr.decode().strip()}")
+    return script
+
+
+@case
+def a_full_disk_refuses_puts_and_nothing_else(binary, folder):
+    disk = folder / "disk"
+    disk.mkdir()
+    small = on_a_small_disk(binary, disk, 760)
+    with dev_server(small, disk / "work") as server:
+        run = at(binary, server)
+        seen = Path(f"/proc/{server.process.pid}/root{disk}")
+
+        def metric(name):
+            text = server.admin("GET", "/metrics").text
+            return int(re.search(rf'^millstream_queue_manager_{name}{{qmgr="QM1"}} (\d+)$', text, re.M).group(1))
+
+        def put(code=0, *more):
+            return run("put", "DEV.QUEUE.1", "--persistence", "yes", *more, data=b"x" * 1000, code=code)
+
+        for _ in range(3):
+            put()
+        eventually(lambda: metric("journal_bytes") > 0 and metric("admits_puts") == 1, "room at the start")
+        assert metric("space_alarms_total") == 0 and metric("memory_bytes_max") > metric("memory_bytes") > 0
+        filler = seen / "filler"
+        with filler.open("wb") as file:  # leaves less than what the queue manager keeps for itself
+            while (free := os.statvfs(seen)).f_bavail * free.f_frsize > 100 << 20:
+                file.write(bytes(8 << 20))
+                file.flush()
+        eventually(lambda: metric("admits_puts") == 0, "it notices")
+        assert metric("space_alarms_total") == 1
+        refused = put(code=1).stderr
+        assert metric("puts_refused_total") >= 1
+        assert b"2056" in refused and b"MQRC_Q_SPACE_NOT_AVAILABLE" in refused, refused
+        eventually(lambda: any("MS2048W" in line and "QM1" in line for line in server.errors), "the log says so")
+        # What is there can be got, browsed, counted and committed; what need not be kept can be put.
+        assert run.depth("DEV.QUEUE.1") == 3
+        assert len(run("get", "DEV.QUEUE.1").stdout) == 1000
+        run("put", "DEV.QUEUE.2", "--persistence", "no", data=b"light")
+        assert run("get", "DEV.QUEUE.2").stdout == b"light"
+        run.mqsc("ALTER QLOCAL(DEV.QUEUE.3) MAXDEPTH(77)")
+        filler.unlink()
+        eventually(lambda: metric("admits_puts") == 1, "room again")
+        put()
+        eventually(lambda: any("MS2049I" in line for line in server.errors), "the log says that, too")
+        assert run.depth("DEV.QUEUE.1") == 3 and metric("space_alarms_total") == 1
 
 
 @case

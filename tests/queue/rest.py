@@ -11,7 +11,9 @@ import http.client
 import json
 import os
 import re
+import select
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -621,13 +623,13 @@ def add_user(binary, folder, name, *arguments):
     run(binary, "user", "add", name, "--work-dir", folder / "work", *arguments, text=f"{PASSWORD}\n{PASSWORD}\n")
 
 
-def secured(binary, folder):
+def secured(binary, folder, *arguments):
     """Not for development: an administrator, a user with some rights, and one without."""
     run(binary, "create-workdir", folder / "work")
     add_user(binary, folder, "boss", "--group", "mqm")
     add_user(binary, folder, "clerk")
     add_user(binary, folder, "nobody")
-    mq = Mq(binary, folder, dev=False)
+    mq = Mq(binary, folder, *arguments, dev=False)
     mq.credentials = ("boss", PASSWORD)
     return mq
 
@@ -706,6 +708,62 @@ def slows_down_who_guesses(binary, folder):
             expect(reply, 401, "MQWB0104E")
         assert later is not None, "nothing slows down guesses"
         assert int(later.get("Retry-After")) >= 1 and later.error["msgId"] == "MS2223E", later
+
+
+@case
+def passwords_are_hashed_beside_what_else_is_asked(binary, folder):
+    """With one thread for all connections: who has no password to check does not wait for those who have."""
+    with secured(binary, folder, "--cores", "1") as mq:
+        assert mq.call("GET", "/admin/qmgr").status == 200
+        waiting = []
+        try:
+            for n in range(8):  # each hash takes its tenth of a second, one after the other
+                client = socket.create_connection(("127.0.0.1", mq.admin_port), timeout=60)
+                client.sendall(f"GET {ROOT}3/admin/qmgr HTTP/1.1\r\nHost: localhost\r\n"
+                               f"Authorization: {basic(f'somebody{n}', 'a guess')}\r\n\r\n".encode())
+                waiting.append(client)
+            assert mq.admin("GET", "/metrics").status == 200
+            assert mq.call("GET", "/admin/qmgr").status == 200  # its password is remembered
+            answered = select.select(waiting, [], [], 0)[0]
+            assert len(answered) < len(waiting), "all were hashed first"
+            for client in waiting:
+                assert client.recv(100).split(b" ")[1] in (b"401", b"429")
+        finally:
+            for client in waiting:
+                client.close()
+
+
+def listening_addresses(pid):
+    """The local addresses, in hexadecimal, of the sockets on which a process listens."""
+    inodes = set()
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        found = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(descriptor))
+        if found:
+            inodes.add(found.group(1))
+    lines = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]]
+    return {line[1].split(":")[0] for line in lines if line[3] == "0A" and line[9] in inodes}
+
+
+@case
+def development_mode_is_for_this_machine(binary, folder):
+    ports = [word for name in ("--amqp-port", "--stomp-port") for word in (name, "free")]
+    with Mq(binary, folder, "--host", "0.0.0.0", *ports) as mq:
+        assert listening_addresses(mq.process.pid) == {"0100007F"}
+        assert mq.put("DEV.QUEUE.1").status == 201
+
+
+@case
+def no_message_makes_a_header_of_its_own(binary, folder):
+    with Mq(binary, folder) as mq:
+        evil = "red\r\nSet-Cookie: LtpaToken2=mine\r\n\r\n<script>"
+        done = subprocess.run([binary, "put", "DEV.QUEUE.1", "--url", mq.url, "-p", f"color={evil}", "--format", "MQSTR"],
+                              input=b"body", capture_output=True, timeout=60, check=False)
+        assert done.returncode == 0, done
+        for reply in (mq.browse("DEV.QUEUE.1"), mq.get("DEV.QUEUE.1")):
+            assert reply.status >= 400 and reply.get("Set-Cookie") is None and b"<script>" not in reply.body, reply
+            assert "ibm-mq-usr" in reply.error["message"], reply
+        assert mq.depth("DEV.QUEUE.1") == 1
+        assert mq.get("DEV.QUEUE.1", version=1).text == "body"  # which shows no properties
 
 
 @case
