@@ -1,6 +1,7 @@
 #include "server/wire_protocols.h"
 
 #include "wire/amqp/protocol.h"
+#include "wire/mqtt/protocol.h"
 #include "wire/stomp/protocol.h"
 
 namespace millstream::server {
@@ -8,6 +9,7 @@ namespace millstream::server {
 std::span<const wire::ProtocolSpec* const> wire_protocols() {
   static const wire::ProtocolSpec* const kAll[] = {
       &wire::amqp::protocol(),
+      &wire::mqtt::protocol(),
       &wire::stomp::protocol(),
   };
   return kAll;

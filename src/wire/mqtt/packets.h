@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "wire/mqtt/properties.h"
-#include "wire/mqtt/protocol.h"
+#include "wire/mqtt/words.h"
 
 namespace millstream::wire::mqtt {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/mqtt/protocol.h"
+#include "wire/mqtt/words.h"
 
 namespace millstream::wire::mqtt {
 

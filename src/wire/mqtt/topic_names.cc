@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "wire/mqtt/protocol.h"
+#include "wire/mqtt/words.h"
 
 namespace millstream::wire::mqtt {
 
