@@ -1746,6 +1746,14 @@ constexpr Topic kTopics[] = {
      "Queue manager {0} listens on {1}, channel {2}.\n"
      "\n"
      "Info, a line of the log. Nothing to do.\n"},
+    {"error", "MS2048", "Queue manager {0} refuses persistent messages with reason 2056: its disk or its journal is nearly full; gets, commits and rollbacks go on; {1}",
+     "Queue manager {0} refuses persistent messages with reason 2056: its disk or its journal is nearly full; gets, commits and rollbacks go on; {1}\n"
+     "\n"
+     "Warning, a line of the log. Nothing is lost. Make room on the disk, or take messages from the queues that are deepest; docs/operate/queue-alarms.md goes through it step by step. MS2049 says when puts are taken again.\n"},
+    {"error", "MS2049", "Queue manager {0} takes persistent messages again; {1}",
+     "Queue manager {0} takes persistent messages again; {1}\n"
+     "\n"
+     "Info, a line of the log. Nothing to do.\n"},
     {"error", "MS2100", "No connection to data source '{0}' became free within {1} seconds: all {2} are in use.",
      "No connection to data source '{0}' became free within {1} seconds: all {2} are in use.\n"
      "\n"
