@@ -25,7 +25,8 @@ inline constexpr uint32_t kWaitMsMax = 30'000;          // of one request
 inline constexpr uint32_t kFailuresMax = 1'000;
 
 enum class Operation : uint8_t {
-  kPut = 1,     // all messages in one unit of work, committed before the answer
+  kPut = 1,     // all messages in one unit of work, committed before the answer; `text`, when
+                // there, names the queue of each, a line each
   kGet = 2,     // into the session's unit; kCommit commits what was given before
   kBrowse = 3,  // from the session's cursor on
   kEnd = 4,     // commits (kCommit) or backs out, and ends the session

@@ -1,6 +1,7 @@
 #include "admin/batch/batch_session.h"
 
 #include <algorithm>
+#include <map>
 
 #include "admin/batch/batch_messages.h"
 #include "net/awaiter.h"
@@ -10,6 +11,7 @@
 namespace millstream::admin::batch {
 namespace {
 
+constexpr size_t kTargetsMax = 256;  // queues of one unit
 constexpr size_t kOutputBytesMax = 64u << 20;
 constexpr int32_t kBadProperties = 2421;  // MQRC_RFH_FORMAT_ERROR
 constexpr uint32_t kStepsBetweenOthers = 100;
@@ -166,13 +168,43 @@ uint64_t BatchSession::depth_of(const std::string& queue) const {
   return found->depth();
 }
 
+// Opens the queue of each message: those that the request's text names, a line each, or its one.
+queue::Outcome BatchSession::open_targets(const Request& request, int32_t options, Answer& answer,
+                                          std::vector<queue::Hobj>& targets) {
+  std::map<std::string_view, queue::Hobj> opened;
+  std::string_view names = request.text;
+  for (size_t i = 0; i < request.messages.size(); ++i) {
+    std::string_view name = request.queue;
+    if (!request.text.empty()) {
+      const size_t end = std::min(names.find('\n'), names.size());
+      name = names.substr(0, end);
+      names.remove_prefix(std::min(end + 1, names.size()));
+    }
+    auto [it, is_new] = opened.emplace(name, queue::kNoObject);
+    if (is_new) {
+      if (opened.size() > kTargetsMax) return Outcome::failed(mqi::reason::kHandleNotAvailable);
+      answer.detail = name;
+      if (Outcome o = open(std::string(name), options, "", it->second); o.is_failed()) return o;
+    }
+    targets.push_back(it->second);
+  }
+  answer.detail = request.queue;
+  return Outcome::ok();
+}
+
 void BatchSession::run_put(const Request& request, Answer& answer) {
   const bool sets_context = (request.flags & kSetContext) != 0;
   const int32_t options =
       mqi::oo::kOutput | (sets_context ? static_cast<int32_t>(mqi::oo::kSetAllContext) : 0);
-  if (Outcome o = open(request.queue, options, "", out_); o.is_failed()) {
-    return set_outcome(answer, o, request.queue);
+  if (request.messages.empty()) {  // is a question whether it may be put to
+    const Outcome o = open(request.queue, options, "", out_);
+    return o.is_failed() ? set_outcome(answer, o, request.queue) : void();
   }
+  std::vector<queue::Hobj> targets;
+  if (Outcome o = open_targets(request, options, answer, targets); o.is_failed()) {
+    return set_outcome(answer, o, std::string(answer.detail));
+  }
+  answer.detail.clear();
   for (const FrameMessage& message : request.messages) {
     make_way();
     queue::PutCall call;
@@ -180,7 +212,7 @@ void BatchSession::run_put(const Request& request, Answer& answer) {
       (void)connection_->back();
       return set_outcome(answer, Outcome::failed(kBadProperties), request.queue);
     }
-    if (Outcome o = put(out_, call); o.is_failed()) {
+    if (Outcome o = put(targets[answer.done], call); o.is_failed()) {
       (void)connection_->back();
       return set_outcome(answer, o, request.queue);
     }

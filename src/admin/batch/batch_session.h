@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "admin/batch/batch_frames.h"
 #include "net/reactor.h"
@@ -55,6 +56,8 @@ class BatchSession : public std::enable_shared_from_this<BatchSession> {
   // Lets others of this reactor run, now and then.
   void make_way();
 
+  Outcome open_targets(const Request& request, int32_t options, Answer& answer,
+                       std::vector<queue::Hobj>& targets);
   void run_put(const Request& request, Answer& answer);
   void run_get(const Request& request, Answer& answer);
   void run_browse(const Request& request, Answer& answer);

@@ -292,6 +292,33 @@ TEST_CASE("store scenario 23: record sizes around every page and file end (Rabbi
 }
 
 // NATS 4195 and 5703: a kill during a start cut the metadata.
+TEST_CASE(
+    "store scenario 26: one locked message and much traffic, the disk bounded (RabbitMQ-14522)") {
+  io::SimDisk disk(26, 2 << 20);
+  StoreRig rig(disk, 26);
+  REQUIRE_MESSAGE(rig.open(), rig.open_error);
+  put_some(rig, 1, 1);
+  const std::string locked = prepare(rig, 1, 0);
+  for (int i = 0; i < 4000; ++i) {  // five times the disk
+    put_some(rig, 1, 1, 2000);
+    RedoUnit unit;
+    RedoGet get;
+    REQUIRE(rig.take(1, &get));
+    unit.gets.push_back(get);
+    rig.append(unit);
+    rig.run();
+    if (i % 50 == 0) rig.sim.run_for_ns(1'000'000'000);
+    REQUIRE(rig.store->admit(2000));
+  }
+  REQUIRE(rig.failure == "");
+  CHECK(rig.prepared_xids() == std::vector<std::string>{locked});
+  kill_and_check(rig);
+  rig.append(rig.settle(locked, false));
+  rig.run();
+  kill_and_check(rig);
+  CHECK(rig.depth(1) == 1);
+}
+
 TEST_CASE("store scenario 28: killed during the start, 500 times (NATS-4195)") {
   Scenario s(28);
   RedoUnit unit;
