@@ -10,6 +10,8 @@
 namespace millstream::wire::stomp {
 namespace {
 
+// What says that a body is text, which is UTF-8 then.
+constexpr std::string_view kTextType = "text/plain;charset=utf-8";
 // Of a SEND: what belongs to this one transfer and not to the message.
 constexpr std::string_view kTransferHeaders[] = {
     "receipt", "transaction", "content-length", "message-id", "subscription", "ack", "redelivered"};
@@ -142,7 +144,9 @@ void write_message_headers(const MessageView& view, std::string_view destination
     if (!value.empty()) writer.add(name, value);
   };
   add("destination", destination);
-  add("content-type", view.text(property::kContentType));
+  const std::string_view type = view.text(property::kContentType);
+  const bool is_text = type.empty() && view.kind() == ContentKind::kText;
+  add("content-type", is_text ? kTextType : type);
   add("content-encoding", view.text(property::kContentEncoding));
   writer.add("persistent", view.is_persistent() ? "true" : "false");
   writer.add("priority", static_cast<uint64_t>(std::clamp(view.priority(), 0, 9)));
