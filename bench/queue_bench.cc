@@ -9,8 +9,8 @@
 //   queue_bench restart [FOLDER]             kill -9 with 512 MB of journal, until the first get
 //   queue_bench create [FOLDER]              a new queue manager, with all its objects
 //
-// FOLDER has to be on a disk (default /var/tmp). Exit code 1 when something failed; the figures are
-// for docs/performance.md, nothing here passes or fails by time.
+// FOLDER has to be on a disk (default /var/tmp). Exit code 1 when something failed, or when the
+// messages of `depth` do not fit the memory budget; nothing passes or fails by time.
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -173,7 +173,8 @@ class CountingDisk final : public io::Disk {
 };
 
 struct Manager {
-  Manager(const std::string& folder, const queue::StoreOptions& options) {
+  Manager(const std::string& folder, const queue::StoreOptions& options,
+          uint64_t memory_bytes_max = 256 << 20) {
     pool = must(net::ReactorPool::create(1));
     executor = std::make_unique<net::ReactorExecutor>(pool->reactor(0));
     disk = std::make_unique<CountingDisk>(must(io::open_posix_disk(folder)));
@@ -181,6 +182,7 @@ struct Manager {
     m.executor = executor.get();
     m.random = &base::system_random();
     m.settings.message_bytes_max = 4 << 20;
+    m.memory_bytes_max = memory_bytes_max;
     m.on_failure = [](const base::Error& error) {
       std::fprintf(stderr, "%s\n", error.describe().c_str());
       std::_Exit(1);
@@ -405,44 +407,62 @@ void bench_commits(const std::string& folder, double seconds, size_t only) {
   }
 }
 
+// Not by time, but whether so many messages fit: the budget is of messages and index, and the
+// process has little beside.
+void check_depth(Manager& m, uint64_t messages, uint64_t budget_mb) {
+  const uint64_t counted_mb = m.manager->memory_bytes() >> 20;
+  const queue::QueueRef queue = m.manager->find_queue("DEEP");
+  uint64_t depth = 0;
+  {
+    std::lock_guard lock(queue->mutex());
+    depth = queue->depth();
+  }
+  std::printf(
+      "%llu messages deep; budget %llu MB, messages and index by our own count %llu MB, resident "
+      "%llu MB\n",
+      static_cast<unsigned long long>(depth), static_cast<unsigned long long>(budget_mb),
+      static_cast<unsigned long long>(counted_mb), static_cast<unsigned long long>(resident_mb()));
+  std::fflush(stdout);
+  if (depth == messages && counted_mb <= budget_mb && resident_mb() <= budget_mb * 5 / 4 + 128) {
+    return;
+  }
+  std::fprintf(stderr, "this is beyond the budget, or not all of them\n");
+  std::_Exit(1);
+}
+
 void bench_depth(const std::string& folder, uint64_t messages) {
   queue::StoreOptions options;
   options.journal_bytes_max = 8ull << 30;
-  Manager m(folder, options);
+  constexpr uint64_t kIndexBytes = 140;  // of a message
+  const uint64_t budget_mb = 128 + (messages * kIndexBytes >> 20);
+  Manager m(folder, options, budget_mb << 20);
   m.define("DEEP");
+  m.define("EMPTY");
   const int64_t begin = now_ns();
   m.run([&] {
     Client client(m, "DEEP", 100);
     for (uint64_t i = 0; i < messages; ++i) {
       client.put();
-      if (i % 1000 == 999) {
-        client.commit();
-        if (i % 1'000'000 == 999'999) {
-          std::fprintf(stderr, "\r%llu million",
-                       static_cast<unsigned long long>((i + 1) / 1'000'000));
-        }
-      }
+      if (i % 1000 == 999) client.commit();
     }
     client.commit();
   });
-  std::printf(
-      "%llu messages of 100 bytes in %.1f s; resident %llu MB, messages and index by our "
-      "own count %llu MB\n",
-      static_cast<unsigned long long>(messages), static_cast<double>(now_ns() - begin) / 1e9,
-      static_cast<unsigned long long>(resident_mb()),
-      static_cast<unsigned long long>(m.manager->memory_bytes() >> 20));
+  std::printf("%llu puts of 100 bytes in %.1f s\n", static_cast<unsigned long long>(messages),
+              static_cast<double>(now_ns() - begin) / 1e9);
+  check_depth(m, messages, budget_mb);
   for (const size_t count : {1, 100}) {
-    m.define("EMPTY");
     auto deep = make_clients(m, count, "DEEP", 100, false);
     auto empty = make_clients(m, count, "EMPTY", 100, false);
     uint64_t on_deep = 0, on_empty = 0;
-    for (int i = 0; i < 12; ++i) {
+    wait_for_rest();
+    for (int i = 0; i < 24; ++i) {
       on_empty += commit_slice(m, empty, false);
       on_deep += commit_slice(m, deep, false);
     }
     std::printf(
-        "%3zu fibers: %.0f puts/s on the empty queue, %.0f on the deep one: %.1f %% slower\n",
-        count, static_cast<double>(on_empty) / 3, static_cast<double>(on_deep) / 3,
+        "%3zu fibers: %llu puts on the empty queue, %llu on the deep one in the same time: %.1f %% "
+        "slower\n",
+        count, static_cast<unsigned long long>(on_empty), static_cast<unsigned long long>(on_deep),
         100.0 - 100.0 * static_cast<double>(on_deep) / static_cast<double>(on_empty));
     std::fflush(stdout);
     m.run([&] {
@@ -499,6 +519,7 @@ void bench_create(const std::string& folder) {
     const int64_t begin = now_ns();
     Manager m(folder + "/" + std::to_string(i), {});
     const auto target = queue::make_admin_target(*m.manager, "mqm");
+    m.manager->admin().begin_unit();  // as server/queue_managers.cc does
     for (auto [name, script] :
          {std::pair("system", queue::objects::system_objects_script()),
           std::pair("developer", queue::objects::developer_objects_script())}) {
@@ -506,6 +527,9 @@ void bench_create(const std::string& folder) {
       queue::mqsc::apply_script(*target, name, script, answer.callback());
       if (answer.wait().result.exit_code() != queue::mqsc::kExitOk) std::_Exit(1);
     }
+    net::Awaiter<queue::objects::AdminResult> durable;
+    m.manager->admin().end_unit(durable.callback());
+    if (!durable.wait().ok()) std::_Exit(1);
     std::printf("a new queue manager: %.1f ms\n", static_cast<double>(now_ns() - begin) / 1e6);
   }
 }

@@ -91,6 +91,22 @@ TEST_CASE("scenario 18 AMQ-9435: refused puts leave no hole that a getter stumbl
   CHECK(w.depth("Q") == 0);
 }
 
+TEST_CASE("memory: the index of a deep queue counts, and is given back") {
+  QueueWorld w;
+  constexpr uint32_t kDeep = 3'000;
+  w.define("DEEP", {.depth_max = kDeep});
+  Hobj h = w.open(*w.a, "DEEP", mqi::oo::kOutput | mqi::oo::kInputShared);
+  for (uint32_t i = 0; i < kDeep; ++i) REQUIRE(w.put(*w.a, h, "x").is_ok());
+  QueueRef queue = w.manager->find_queue("DEEP");
+  const size_t index = queue->index().memory_bytes();
+  CHECK(index >= kDeep * sizeof(Entry));
+  uint64_t messages = 0;
+  queue->index().for_each([&](Slot, Entry& e) { messages += e.message->memory_bytes(); });
+  CHECK(w.manager->memory_bytes() == messages + index - QueueIndex::kUncountedBytes);
+  for (uint32_t i = 0; i < kDeep; ++i) REQUIRE(w.get(*w.a, h) == "x");
+  CHECK(w.manager->memory_bytes() == 0);
+}
+
 TEST_CASE("scenario 19 AMQ-9625: over the memory limit and under it, a thousand times") {
   QueueWorld w;
   w.stop();

@@ -198,9 +198,10 @@ class Queue : public std::enable_shared_from_this<Queue> {
   uint32_t open_browse = 0;
   bool is_exclusive = false;
   int64_t trigger_again_ns = INT64_MAX;  // TRIGINT after the last one a FIRST counts again
-  uint64_t scan_steps = 0;               // entries looked at, for tests of complexity
-  uint32_t expiring = 0;                 // messages that have an expiry
-  uint32_t other_cids = 0;               // that the index cannot find by their JMS correlation id
+  Sequence trim_hand = 0;   // the last one that was looked at for memory to be given back
+  uint64_t scan_steps = 0;  // entries looked at, for tests of complexity
+  uint32_t expiring = 0;    // messages that have an expiry
+  uint32_t other_cids = 0;  // that the index cannot find by their JMS correlation id
 
  private:
   struct EventState {

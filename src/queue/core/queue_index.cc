@@ -1,5 +1,7 @@
 #include "queue/core/queue_index.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 
 namespace millstream::queue {
@@ -96,7 +98,22 @@ Slot QueueIndex::insert(const Entry& entry) {
     chain<&Entry::group_id_hash, &Entry::next_by_group_id>(by_group_id_, slot, ++grouped_);
   }
   if (entry.state == EntryState::kAvailable) link(slot);
+  note_memory();
   return slot;
+}
+
+void QueueIndex::count_in(std::shared_ptr<std::atomic<uint64_t>> total) {
+  MS_ASSERT(total_ == nullptr);
+  total_ = std::move(total);
+  note_memory();
+}
+
+void QueueIndex::note_memory() {
+  if (total_ == nullptr) return;
+  const size_t now = std::max(memory_bytes(), kUncountedBytes) - kUncountedBytes;
+  if (now == in_total_) return;
+  total_->fetch_add(now - in_total_, std::memory_order_relaxed);
+  in_total_ = now;
 }
 
 // Nearly always at the tail; a unit that became durable late, or was backed out, goes before what
@@ -199,6 +216,7 @@ void QueueIndex::clear() {
   for (SlotChains* c : {&by_message_id_, &by_correlation_id_, &by_group_id_, &by_sequence_}) {
     c->clear();
   }
+  note_memory();
 }
 
 Slot QueueIndex::first_behind(int lane, Sequence after) const {

@@ -9,6 +9,7 @@
 // Thread: under the lock of its queue. References to entries live until the entry is erased.
 #pragma once
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -87,6 +88,7 @@ class SlotChains {
     return &const_cast<SlotChains*>(this)->bucket_of(hash);
   }
   size_t count() const { return count_; }
+  size_t memory_bytes() const { return chunks_.size() * kChunk * sizeof(Bucket); }
   void prefetch(uint64_t hash) const {
     if (count_ != 0) __builtin_prefetch(find(hash));
   }
@@ -136,7 +138,15 @@ class QueueIndex {
   Slot first_by_message_id(uint64_t hash) const { return first(by_message_id_, hash); }
   Slot first_by_correlation_id(uint64_t hash) const { return first(by_correlation_id_, hash); }
   Slot first_by_group_id(uint64_t hash) const { return first(by_group_id_, hash); }
-  size_t memory_bytes() const { return chunks_.size() * kChunk * sizeof(Entry); }
+  size_t memory_bytes() const {
+    return chunks_.size() * kChunk * sizeof(Entry) + by_message_id_.memory_bytes() +
+           by_correlation_id_.memory_bytes() + by_group_id_.memory_bytes() +
+           by_sequence_.memory_bytes();
+  }
+  // What is beyond this size is part of `total` from now on, which the queues of a manager share;
+  // they may outlive it. An empty queue keeps no more than this.
+  static constexpr size_t kUncountedBytes = 64 << 10;
+  void count_in(std::shared_ptr<std::atomic<uint64_t>> total);
 
   // f(slot, entry) for every entry in any state.
   template <typename F>
@@ -168,6 +178,7 @@ class QueueIndex {
     const SlotChains::Bucket* bucket = chains.find(hash);
     return bucket == nullptr ? kNoSlot : bucket->head;
   }
+  void note_memory();
   void link(Slot slot);
   void unlink(Slot slot);
 
@@ -183,6 +194,8 @@ class QueueIndex {
   SlotChains by_sequence_;
   size_t correlated_ = 0;
   size_t grouped_ = 0;
+  std::shared_ptr<std::atomic<uint64_t>> total_;
+  size_t in_total_ = 0;
 };
 
 }  // namespace millstream::queue

@@ -135,6 +135,10 @@ void QueueManager::set_settings(QueueManagerSettings settings) {
 }
 
 void QueueManager::add_queue(const QueueRef& queue) {
+  {
+    std::lock_guard queue_lock(queue->mutex());
+    queue->index().count_in(index_bytes_);
+  }
   std::unique_lock lock(ids_mutex_);
   by_id_[queue->id()] = queue;
 }
@@ -236,13 +240,35 @@ void QueueManager::publish(const UnitPut& put, Location location, Effects& effec
   Entry& placed = put.queue->index().at(slot);
   if (placed.state != EntryState::kAvailable) return;  // a waiter has it
   if (memory_bytes() > options_.memory_bytes_max && location) {
-    // Whoever gets it later reads it back.
-    forget_memory(placed);
-    placed.message->release();
-    placed.message = nullptr;
+    drop_from_memory(placed);
+    trim_memory(*put.queue);
   } else if (memory_bytes() > options_.memory_bytes_max && paging_ != nullptr &&
              !message->is_persistent()) {
     paging_->page_out(put.queue, entry.sequence, put.message);
+  }
+}
+
+// Whoever gets it later reads it back.
+void QueueManager::drop_from_memory(Entry& entry) {
+  forget_memory(entry);
+  entry.message->release();
+  entry.message = nullptr;
+}
+
+// The index of a queue that gets deeper takes the room of older messages: two places are looked at
+// with each put beyond the budget, from the youngest to the oldest, again and again.
+void QueueManager::trim_memory(Queue& queue) {
+  constexpr int kLooks = 2;
+  Sequence& hand = queue.trim_hand;
+  for (int i = 0; i < kLooks; ++i) {
+    hand = hand > 1 ? hand - 1 : queue.last_sequence();
+    const Slot slot = queue.index().find(hand);
+    if (slot == kNoSlot) continue;
+    Entry& entry = queue.index().at(slot);
+    const bool is_stored = entry.is_persistent() && entry.location;
+    if (entry.message != nullptr && is_stored && entry.state == EntryState::kAvailable) {
+      drop_from_memory(entry);
+    }
   }
 }
 

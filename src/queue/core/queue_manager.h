@@ -42,9 +42,11 @@ struct QueueManagerOptions {
   QueueManagerSettings settings;
   base::Executor* executor = nullptr;  // for timers of its own: expiry, delays, triggers
   base::Random* random = nullptr;
-  AccessControl* access = nullptr;         // null: everything is allowed
-  uint64_t memory_bytes_max = 256u << 20;  // of messages; beyond it bodies stay in the store
-  uint64_t unit_bytes_max = 256u << 20;    // of one connection's open unit
+  AccessControl* access = nullptr;  // null: everything is allowed
+  // Of messages and of the queues' indexes (130 bytes a message); beyond it bodies stay in the
+  // store.
+  uint64_t memory_bytes_max = 256u << 20;
+  uint64_t unit_bytes_max = 256u << 20;  // of one connection's open unit
   // Where non-persistent messages go beyond the budget; null: puts of them get 2071 then.
   Overflow* overflow = nullptr;
   base::WorkerFactory* workers = nullptr;  // for the paging
@@ -157,6 +159,8 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   // Under the queue's lock.
   void publish(const UnitPut& put, Location location, Effects& effects);
   void forget_memory(const Entry& entry);
+  void drop_from_memory(Entry& entry);
+  void trim_memory(Queue& queue);
   // The entry leaves: its memory, or its place in the overflow.
   void forget(const Entry& entry);
   // After a clean stop what is got in units must not be told before the store knows that this run
@@ -179,7 +183,11 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   // A trigger monitor may have come to `initiation_queue`.
   void note_triggering() { has_triggers_.store(true, std::memory_order_relaxed); }
   void reconsider_triggers(const std::string& initiation_queue);
-  uint64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
+  // Messages in memory, and the indexes of the queues.
+  uint64_t memory_bytes() const {
+    return memory_bytes_.load(std::memory_order_relaxed) +
+           index_bytes_->load(std::memory_order_relaxed);
+  }
 
  private:
   // StoreListener
@@ -239,6 +247,9 @@ class QueueManager final : private StoreListener, private RecoveryHandler {
   std::atomic<uint64_t> memory_bytes_{0};
   // Shared with the callback that clears it, which may come when the manager is gone.
   std::shared_ptr<std::atomic<bool>> is_mark_pending_ = std::make_shared<std::atomic<bool>>(false);
+  // Shared with the queues' indexes.
+  const std::shared_ptr<std::atomic<uint64_t>> index_bytes_ =
+      std::make_shared<std::atomic<uint64_t>>(0);
   std::atomic<uint64_t> last_message_id_{0};
   std::string message_id_prefix_;
   std::unique_ptr<Paging> paging_;
