@@ -1,6 +1,6 @@
 #!/bin/bash
 # All checks and tests, in lanes; stops at the first lane that fails. `tools/test.sh LANE...` runs
-# only those (checks tools debug text release asan tsan). The last line is "N passed, N failed".
+# only those (checks tools debug text release interop asan tsan). The last line is "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 PYTHON=${PYTHON:-/usr/bin/python3}
@@ -118,6 +118,13 @@ lane_release() {
   [ ! -x examples/demo.sh ] || check "demo" examples/demo.sh
 }
 
+# Clients that others wrote; they are installed on the way (tools/setup.sh interop, npm, Maven).
+lane_interop() {
+  configure release && ninja -C build/release -j"$JOBS" millstream || return 1
+  run_script tests/interop/run.py --protocols amqp,stomp || return 1
+  run_script tests/interop/kill.py --protocols amqp,stomp --kills 5
+}
+
 # sanitizer PRESET FOLDER...: the unit tests of what touches outside bytes, or threads, and the
 # program for the suites below.
 sanitizer() {
@@ -153,13 +160,14 @@ titles() {
     debug) echo "Debug build and unit tests" ;;
     text) echo "Text tests" ;;
     release) echo "Release build and end-to-end tests" ;;
+    interop) echo "Clients that others wrote" ;;
     asan) echo "AddressSanitizer and UBSan" ;;
     tsan) echo "ThreadSanitizer" ;;
-    *) echo "test.sh: unknown lane '$1' (checks tools debug text release asan tsan)" >&2; exit 2 ;;
+    *) echo "test.sh: unknown lane '$1' (checks tools debug text release interop asan tsan)" >&2; exit 2 ;;
   esac
 }
 
-for name in ${*:-checks tools debug text release asan tsan}; do
+for name in ${*:-checks tools debug text release interop asan tsan}; do
   title=$(titles "$name") || exit 2
   lane "$name" "$title" "lane_$name"
 done
