@@ -32,7 +32,6 @@ struct PublicationRoute {
   Takes takes = Takes::kNothing;
   // Wildcards at the beginning do not see topics that begin with `$` (MQTT 4.7.2).
   bool hides_dollar_topics = false;
-  uint64_t no_local = 0;  // connection whose publications it does not want, by either way
   std::shared_ptr<PublicationSink> sink;  // of several routes; null: nobody is there
   std::shared_ptr<void> context;          // the sink's, to tell routes apart
 

@@ -16,6 +16,18 @@ namespace reason = mqi::reason;
 constexpr std::string_view kTemporaryModel = "SYSTEM.NDURABLE.MODEL.QUEUE";
 constexpr int64_t kRetainedSweepMs = 60'000;
 
+void erase_records(const ClientState& state, std::vector<queue::UnitRecord>& to) {
+  to.push_back(queue::erased_client_record(client_key(state.client_id)));
+  for (uint16_t id : state.received) {
+    to.push_back(
+        queue::erased_client_record(packet_id_key(PacketIdKind::kReceived, state.client_id, id)));
+  }
+  for (uint16_t id : state.released) {
+    to.push_back(
+        queue::erased_client_record(packet_id_key(PacketIdKind::kReleased, state.client_id, id)));
+  }
+}
+
 queue::objects::Definition subscription_definition(std::string name, std::string_view topic,
                                                    const std::string& queue,
                                                    const std::string& user) {
@@ -219,15 +231,7 @@ void Clients::discard_session(ClientState& state) {
   if (!state.queue.empty()) erase_queue(state.queue);
   state.queue.clear();
   if (state.is_stored) {
-    records.push_back(queue::erased_client_record(client_key(state.client_id)));
-    for (uint16_t id : state.received) {
-      records.push_back(
-          queue::erased_client_record(packet_id_key(PacketIdKind::kReceived, state.client_id, id)));
-    }
-    for (uint16_t id : state.released) {
-      records.push_back(
-          queue::erased_client_record(packet_id_key(PacketIdKind::kReleased, state.client_id, id)));
-    }
+    erase_records(state, records);
     state.is_stored = false;
   }
   state.received.clear();
@@ -398,8 +402,11 @@ void Clients::save(ClientState& state, base::Executor& executor, queue::Done don
   }
   state.is_stored = needs_record;
   std::vector<queue::UnitRecord> records;
-  records.push_back(needs_record ? client_state_record(state)
-                                 : queue::erased_client_record(client_key(state.client_id)));
+  if (needs_record) {
+    records.push_back(client_state_record(state));
+  } else {
+    erase_records(state, records);
+  }
   write(std::move(records), executor, std::move(done));
 }
 
@@ -497,18 +504,23 @@ void Clients::publish_will(const WillMessage& will) {
   Publication publication{will.qos, will.is_retained, will.has_properties, &properties,
                           queue::Body::copy(will.payload)};
   if (!fill_put(publication, call)) return;
-  bool clears = will.is_retained && will.payload.empty();
-  if (will.is_retained && !clears) call.options |= mqi::pmo::kRetain;
-  queue::OpenCall topic;
-  topic.object_type = mqi::ot::kTopic;
-  topic.object_string = will.topic;
+  queue::OpenCall object;
+  const bool is_queue = will.topic.starts_with(kQueuePrefix);
+  if (is_queue) {
+    object.object_name = Broker::parse_address(will.topic, NodeKind::kQueue).name;
+  } else {
+    object.object_type = mqi::ot::kTopic;
+    object.object_string = will.topic;
+  }
+  bool clears = will.is_retained && will.payload.empty() && !is_queue;
+  if (will.is_retained && !clears && !is_queue) call.options |= mqi::pmo::kRetain;
   auto kept = std::make_shared<queue::PutCall>(std::move(call));
   auto done = [self = shared_from_this(), kept, connection, clears,
                name = will.topic](const Outcome& outcome) {
     if (outcome.is_failed() || !clears) return;
     self->manager().clear_retained(name, [](queue::objects::AdminResult) {});
   };
-  Outcome outcome = connection->put1(topic, *kept, done);
+  Outcome outcome = connection->put1(object, *kept, done);
   if (!outcome.is_pending()) done(outcome);
 }
 

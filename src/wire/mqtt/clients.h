@@ -5,8 +5,8 @@
 // A connection claims its client and has the state for itself until it releases it; a later claim
 // tells the owner to go, and waits until it has. After a start everything is here again, with times
 // that go on while the server was down.
-// Thread: any. Callbacks come on the claimant's executor. Lock: one, a leaf but for calls of the
-// queue manager's administration, which are made without it.
+// Thread: any. Callbacks come on the claimant's executor. Lock: one; under it the queue manager's
+// administration may be called (join_group, leave_group), whose answers never come back here.
 #pragma once
 #include <deque>
 #include <functional>

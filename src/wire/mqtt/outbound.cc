@@ -340,7 +340,7 @@ bool Outbound::on_pubrec(uint16_t packet_id, Reason reason) {
 bool Outbound::on_pubcomp(uint16_t packet_id) {
   ClientState& state = owner_.state_of_client();
   if (state.released.erase(packet_id) == 0) return false;
-  if (state.is_durable()) {
+  if (state.is_stored) {
     settlement().add_record(queue::erased_client_record(
         packet_id_key(PacketIdKind::kReleased, state.client_id, packet_id)));
   }

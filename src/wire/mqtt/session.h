@@ -27,8 +27,6 @@ namespace millstream::wire::mqtt {
 // What the queue manager's reason is for a client.
 Reason reason_of(const queue::Outcome& outcome);
 
-inline constexpr std::string_view kQueuePrefix = "queue://";
-
 class MqttSession final : public Session, public ClientOwner, private OutboundOwner {
  public:
   static constexpr uint16_t kReceiveMax = 1'000;  // publications that are not answered yet

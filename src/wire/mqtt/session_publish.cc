@@ -127,7 +127,7 @@ Reason MqttSession::release_received(const Frame& frame) {
     settle_answer(answer, version_ == Version::k5 ? Reason::kPacketIdNotFound : Reason::kSuccess);
     return Reason::kSuccess;
   }
-  if (!client_->is_durable()) {
+  if (!client_->is_stored) {
     settle_answer(answer, Reason::kSuccess);
     return Reason::kSuccess;
   }

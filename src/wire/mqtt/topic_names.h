@@ -8,6 +8,9 @@
 
 namespace millstream::wire::mqtt {
 
+// A topic, or a filter, that is the queue of this name.
+inline constexpr std::string_view kQueuePrefix = "queue://";
+
 // Not empty, no wildcard, no zero character. UTF-8 is checked where packets are read.
 bool is_topic_name(std::string_view topic);
 // Not empty; `+` and `#` alone in their levels, `#` in the last.
