@@ -255,7 +255,7 @@ def refusals_are_named(binary, folder):
         if i == 0:
             run.mqsc("DEFINE QLOCAL(SMALL) MAXDEPTH(3) MAXMSGL(10)\nDEFINE QLOCAL(SHUT) PUT(DISABLED) GET(DISABLED)")
         for command in ("put", "get", "browse"):
-            assert b"2085 MQRC_UNKNOWN_OBJECT_NAME: NOPE" in run(command, "NOPE", data=b"x", code=1).stderr
+            assert b"2085 MQRC_UNKNOWN_OBJECT_NAME: SYSTEM.NOPE" in run(command, "SYSTEM.NOPE", data=b"x", code=1).stderr
         assert b"2053 MQRC_Q_FULL: SMALL" in run("put", "SMALL", "-n", "4", data=b"x", code=1).stderr
         run("get", "SMALL", code=3)  # the whole unit was put back
         done = run("put", "SMALL", "-n", "4", "--unit", "1", data=b"x", code=1)
@@ -352,7 +352,7 @@ def bury(run):
         text = lambda s, n: s.encode().ljust(n)
         return (b"DLH " + number(1) + number(reason) + text(queue, 48) + text("QM1", 48) + number(546) + number(1208) +
                 text("MQSTR", 8) + number(6) + text("app", 28) + text("20261130", 8) + text("12000000", 8))
-    for reason, queue, body in ((2053, "FULL", b"one"), (2085, "MISSING", b"two"), (2053, "FULL", b"three")):
+    for reason, queue, body in ((2053, "FULL", b"one"), (2085, "SYSTEM.MISSING", b"two"), (2053, "FULL", b"three")):
         run("put", "DEV.DEAD.LETTER.QUEUE", "--format", "MQDEAD", "--persistence", "yes", "-p", "k=v",
             data=header(reason, queue) + body)
 
@@ -364,14 +364,14 @@ def dead_letters(binary, folder):
             run.mqsc("ALTER QMGR DEADQ(DEV.DEAD.LETTER.QUEUE)\nDEFINE QLOCAL(FULL) MAXDEPTH(1)\nDEFINE QLOCAL(OTHER)")
         bury(run)
         table = run("dlq", "list").stdout.decode().splitlines()
-        assert len(table) == 4 and "2053 MQRC_Q_FULL" in table[1] and "MISSING" in table[2], table
+        assert len(table) == 4 and "2053 MQRC_Q_FULL" in table[1] and "SYSTEM.MISSING" in table[2], table
         letters = [json.loads(line) for line in run("dlq", "list", "--reason", "2053", "--json").stdout.splitlines()]
         assert [m["deadLetter"]["queue"] for m in letters] == ["FULL", "FULL"], letters
         run("dlq", "list", "--original-queue", "NONE", code=3)
         done = run("dlq", "retry", "--json", code=1)
         assert json.loads(done.stdout) == {"retried": 1, "left": [
             {"reason": 2053, "queue": "FULL", "messages": 1},
-            {"reason": 2085, "queue": "MISSING", "messages": 1}]}, done.stdout
+            {"reason": 2085, "queue": "SYSTEM.MISSING", "messages": 1}]}, done.stdout
         m = json.loads(run("get", "FULL", "--json").stdout)
         assert m["body"] == "one" and m["format"] == "MQSTR" and m["properties"] == {"k": "v"}, m
         run("dlq", "retry", "--reason", "MQRC_Q_FULL")

@@ -312,7 +312,7 @@ def lists_messages(binary, folder):
         for bad in ("0", "-1", "x", "2147483648", ""):
             expect(mq.list("DEV.QUEUE.1", f"?limit={bad}"), 400, "MS2240E")
         expect(mq.list("DEV.QUEUE.1", "?messageId=1"), 400, "MS2240E")
-        expect(mq.list("NOT.THERE"), 404, "MQWB0303E", 2085)
+        expect(mq.list("SYSTEM.NOT.THERE"), 404, "MQWB0303E", 2085)
         assert mq.depth("DEV.QUEUE.1") == 12
         mq.mqsc("ALTER QLOCAL(DEV.QUEUE.1) GET(DISABLED)")
         assert mq.list("DEV.QUEUE.1").json() == {"messages": []}
@@ -404,7 +404,9 @@ def leaves_what_is_no_text_where_it_is(binary, folder):
 @case
 def says_what_a_queue_refuses(binary, folder):
     with Mq(binary, folder) as mq:
-        for reply in (mq.put("NOT.THERE"), mq.get("NOT.THERE"), mq.browse("NOT.THERE"), mq.put("dev.queue.1")):
+        # Other names that are not there, --dev makes queues of.
+        name = "SYSTEM.NOT.THERE"
+        for reply in (mq.put(name), mq.get(name), mq.browse(name), mq.put("SYSTEM.default.local.queue")):
             error = expect(reply, 404, "MQWB0303E", 2085)
             assert error["completionCode"] == 2 and "MQRC_UNKNOWN_OBJECT_NAME" in error["explanation"], error
         mq.mqsc("DEFINE QLOCAL(SMALL) MAXDEPTH(1) MAXMSGL(10)")
@@ -440,7 +442,7 @@ def takes_names_with_odd_characters(binary, folder):
             assert mq.get(quote(name, safe="")).text == name
         assert mq.put("D%2EO%2eT", "dot", qmgr="%51M1").status == 201
         assert mq.get("D.O.T").text == "dot"
-        for path in ("A/B", "", "A%00B", "../DEV.QUEUE.1", "%2E%2E", "%", "x" * 49, "*", "DEV.%2A"):
+        for path in ("A/B", "", "SYSTEM.A%00B", "../DEV.QUEUE.1", "SYSTEM.%2E%2E", "%", "x" * 49, "*", "DEV.%2A"):
             assert mq.put(path).status in (400, 404), path
         for qmgr in ("QM2", "qm1", "*", "%2A", "QM1%00", "QM1%20"):
             for reply in (mq.put("DEV.QUEUE.1", qmgr=qmgr), mq.get("DEV.QUEUE.1", qmgr=qmgr),
