@@ -24,7 +24,7 @@ class Subscriber:
 
     def __init__(self, *topics, version="3.1.1", more=()):
         words = [w for t in topics for w in ("-t", t)]
-        self.process = subprocess.Popen(["mosquitto_sub", *AT, "-d", "-V", VERSIONS[version], *words, *map(str, more)],
+        self.process = subprocess.Popen(["stdbuf", "-oL", "mosquitto_sub", *AT, "-d", "-V", VERSIONS[version], *words, *map(str, more)],
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.lines, self.log = [], []
         threading.Thread(target=self._read, daemon=True).start()

@@ -53,18 +53,20 @@ size_t MqttSession::on_received(std::string_view bytes) {
   while ((state_ == State::kNew || state_ == State::kOpen) && !is_reading_paused_) {
     Frame frame;
     Reason reason = Reason::kSuccess;
-    // Who has not logged in yet sends a CONNECT and no message.
-    const uint32_t packet_bytes_max =
-        state_ == State::kNew ? static_cast<uint32_t>(std::min<size_t>(limits().input_bytes_max,
-                                                                       clients_packet_bytes_max_))
-                              : clients_packet_bytes_max_;
-    const FrameState found = read_frame(rest, packet_bytes_max, frame, reason);
+    std::string large;  // what the frame is of, if it was collected
+    if (large_bytes_ > 0 && !collect(rest, large)) break;
+    const FrameState found =
+        read_frame(large.empty() ? rest : large, packet_bytes_max(), frame, reason);
     if (found == FrameState::kIncomplete) {
+      if (frame.size > kCollectedBytesMin) {
+        large_bytes_ = frame.size;
+        continue;
+      }
       transport().expect(frame.size);
       break;
     }
     if (found == FrameState::kWhole) {
-      rest.remove_prefix(frame.size);
+      if (large.empty()) rest.remove_prefix(frame.size);
       reason = handle(frame);
     }
     if (is_error(reason)) {
@@ -74,6 +76,24 @@ size_t MqttSession::on_received(std::string_view bytes) {
   }
   if (state_ == State::kOpen) outbound_.settle();
   return state_ == State::kEnding ? bytes.size() : bytes.size() - rest.size();
+}
+
+// Who has not logged in yet sends a CONNECT and no message.
+uint32_t MqttSession::packet_bytes_max() const {
+  if (state_ != State::kNew) return clients_packet_bytes_max_;
+  return static_cast<uint32_t>(
+      std::min<size_t>(kConnectBytesMax, clients_packet_bytes_max_));
+}
+
+// More of a packet that is longer than the transport keeps; true when it is whole.
+bool MqttSession::collect(std::string_view& rest, std::string& whole) {
+  const size_t taken = std::min(rest.size(), large_bytes_ - large_.size());
+  large_ += rest.substr(0, taken);
+  rest.remove_prefix(taken);
+  if (large_.size() < large_bytes_) return false;
+  whole = std::exchange(large_, {});
+  large_bytes_ = 0;
+  return true;
 }
 
 Reason MqttSession::handle(const Frame& frame) {

@@ -31,6 +31,8 @@ class MqttSession final : public Session, public ClientOwner, private OutboundOw
  public:
   static constexpr uint16_t kReceiveMax = 1'000;  // publications that are not answered yet
   static constexpr uint16_t kTopicAliasMax = 64;
+  static constexpr size_t kCollectedBytesMin = 64 * 1024;
+  static constexpr size_t kConnectBytesMax = 512 * 1024;  // a CONNECT, its will included
 
   MqttSession(SessionHost& host, std::unique_ptr<Transport> transport,
               std::shared_ptr<Clients> clients);
@@ -80,6 +82,8 @@ class MqttSession final : public Session, public ClientOwner, private OutboundOw
   void refuse(Reason reason, ConnectReturn old);
 
   // session.cc
+  uint32_t packet_bytes_max() const;
+  bool collect(std::string_view& rest, std::string& whole);
   Reason handle(const Frame& frame);
   Reason disconnect(const Frame& frame);
   void end(Reason reason);
@@ -132,6 +136,8 @@ class MqttSession final : public Session, public ClientOwner, private OutboundOw
   std::deque<AnswerRef> answers_;
   std::vector<std::string> aliases_;  // from the client; the first is 1
   uint32_t clients_packet_bytes_max_ = 0;
+  size_t large_bytes_ = 0;  // of a packet that is collected; 0: none is
+  std::string large_;       // grows as its bytes come
   bool is_reading_paused_ = false;
   Alarm keep_alive_alarm_;
   uint64_t received_seen_ = 0;

@@ -193,6 +193,32 @@ TEST_CASE("mqtt session: each quality of service, in each version") {
   CHECK(eventually([&] { return world.endpoint->stats().connections == 0; }));
 }
 
+TEST_CASE("mqtt session: a message longer than what is kept unread comes whole") {
+  MqttWorld world;
+  world.run_mqsc("ALTER QMGR MAXMSGL(104857600)\n");
+  for (Version v : {Version::k311, Version::k5}) {
+    Client c(world, "c", v);
+    CHECK(c.subscribe("large", 1) == 1);
+    const std::string payload(5u << 20, 'x');
+    c.publish("large", payload, 1, 3);
+    std::string packet;
+    write_empty(packet, PacketType::kPingreq);
+    c.send(packet);  // behind it in the same stream
+    int answers = 0;
+    std::string message;
+    for (int i = 0; i < 3; ++i) {
+      Received got = c.next();
+      if (got.type == PacketType::kPublish) {
+        message = got.body;
+      } else if (got.type == PacketType::kPuback || got.type == PacketType::kPingresp) {
+        ++answers;
+      }
+    }
+    CHECK(answers == 2);
+    CHECK(message.ends_with(payload));
+  }
+}
+
 TEST_CASE("mqtt session: who may come in") {
   MqttWorld world;
   CHECK(Client(world, "", Version::k31).code == 2);

@@ -55,7 +55,10 @@ for (const version of [4, 5]) {
     await closed(other);
     c = await connected({ ...v, ...durable, clientId: id });
     assert.strictEqual(c.connack.sessionPresent, true);
-    assert.deepStrictEqual((await c.box.many(5, "message")).map((m) => m.text), ["d0", "d1", "d2", "d3", "d4"]);
+    // Each quality of service has its order: the client shows one of 2 when it is released.
+    const texts = (await c.box.many(5, "message")).map((m) => m.text);
+    assert.deepStrictEqual(texts.filter((t) => "d0 d2 d4".includes(t)), ["d0", "d2", "d4"]);
+    assert.deepStrictEqual(texts.filter((t) => "d1 d3".includes(t)), ["d1", "d3"]);
     await closed(c);
     await closed(await connected({ ...v, clean: true, clientId: id }));
   });
