@@ -11,6 +11,8 @@ import queue as queues
 import paho.mqtt.client as mqtt
 import stomp
 from interop import RUN, WAIT_S, endpoint, eventually, main, millstream, mqsc, named_case, queue, same
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
 from proton import Message
 from proton.reactor import Container
 from proton.utils import BlockingConnection
@@ -152,7 +154,7 @@ class Mqtt:
         self.client.loop_start()
 
     def put(self, address, body, properties=None, correlation=None, reply_to=None):
-        more = mqtt.Properties(mqtt.PacketTypes.PUBLISH)
+        more = Properties(PacketTypes.PUBLISH)
         if properties:
             more.UserProperty = list(properties.items())
         if correlation:

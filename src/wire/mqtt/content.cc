@@ -34,7 +34,15 @@ void fill_properties(const Properties& from, MessageBuilder& to) {
   if (from.has(P::kResponseTopic)) {
     to.set_reply_to(Broker::parse_address(from.text(P::kResponseTopic), NodeKind::kTopic));
   }
-  if (from.has(P::kCorrelationData)) to.set_correlation_bytes(from.text(P::kCorrelationData));
+  if (from.has(P::kCorrelationData)) {
+    // As text it stays beside the correlation identifier, which a subscription has its own of.
+    const std::string_view data = from.text(P::kCorrelationData);
+    if (is_mqtt_text(data)) {
+      to.set_correlation_text(data);
+    } else {
+      to.set_correlation_bytes(data);
+    }
+  }
   // Other protocols have one value a name; the last one counts there.
   from.for_each_user([&](const PropertyPair& pair) {
     (void)to.set_user(pair.name, mqi::PropertyView::string(pair.value));
