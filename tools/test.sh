@@ -121,8 +121,8 @@ lane_release() {
 # Clients that others wrote; they are installed on the way (tools/setup.sh interop, npm, Maven).
 lane_interop() {
   configure release && ninja -C build/release -j"$JOBS" millstream || return 1
-  run_script tests/interop/run.py --protocols amqp,stomp || return 1
-  run_script tests/interop/kill.py --protocols amqp,stomp --kills 5
+  run_script tests/interop/run.py || return 1
+  run_script tests/interop/kill.py --kills 5
 }
 
 # sanitizer PRESET FOLDER...: the unit tests of what touches outside bytes, or threads, and the
