@@ -5,7 +5,7 @@ const stompit = require("stompit");
 const { Mailbox, endpoint, main, name, test, within } = require("./interop.js");
 
 const { host, port } = endpoint("stomp");
-const at = (text) => "/queue/" + name(text);
+const at = (text) => "/queue/" + name("stompit-" + text);
 
 function connected(headers = {}) {
   return within(new Promise((done, fail) => {
