@@ -31,7 +31,13 @@ class JournalStoreImpl final : public JournalStore {
         checkpoint_(shared_, writer_),
         cold_reader_(shared_, writer_, kColdReadBytes) {}
 
-  ~JournalStoreImpl() override { stop_workers(); }
+  ~JournalStoreImpl() override {
+    stop_workers();
+    // Whoever waits for a read owns itself until it is told.
+    for (const ColdRead& read : std::exchange(reads_, {})) {
+      read.done->read(base::make_error(store::errors::kStoreClosed));
+    }
+  }
 
   Status start(RecoveryHandler& handler) {
     MS_TRY(env_.disk.lock());
