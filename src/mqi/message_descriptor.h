@@ -22,7 +22,7 @@ class FixedText {
   FixedText(const char* text) { *this = std::string_view(text); }
   FixedText& operator=(std::string_view text) {
     size_t n = text.size() < N ? text.size() : N;
-    std::memcpy(bytes_, text.data(), n);
+    if (n > 0) std::memcpy(bytes_, text.data(), n);  // no text may be a null pointer
     std::memset(bytes_ + n, ' ', N - n);
     return *this;
   }
@@ -49,7 +49,7 @@ class FixedBytes {
   FixedBytes() { std::memset(bytes_, 0, N); }
   FixedBytes(std::string_view bytes) {  // shorter ones are filled with nulls, longer ones cut
     size_t n = bytes.size() < N ? bytes.size() : N;
-    std::memcpy(bytes_, bytes.data(), n);
+    if (n > 0) std::memcpy(bytes_, bytes.data(), n);
     std::memset(bytes_ + n, 0, N - n);
   }
   std::string_view view() const { return {bytes_, N}; }
